@@ -1,4 +1,4 @@
-"""Replace SimpleITK's STAPLE by changing one import: the same call, the same result.
+"""Replace SimpleITK's STAPLE by changing one import: same call, same result.
 
 python examples/01_drop_in.py
 """

@@ -1,4 +1,4 @@
-"""Which raters agree, how good each of them is, and whether the result can be trusted.
+"""Assess which raters agree, how well each performs, and whether the result can be trusted.
 
 python examples/02_which_raters.py
 """
@@ -11,13 +11,13 @@ import itk_consensus as ic
 
 
 def main() -> None:
-    """Rate four radiologists by STAPLE and by their overlap with the consensus."""
+    """Rate four radiologists with STAPLE and by their overlap with the consensus."""
     images = ic.sample_case()
     names = [f"radiologist {number}" for number in range(1, 1 + len(images))]
 
     staple = ic.STAPLEImageFilter()
-    staple.SetVariant("advanced")  # estimates the prior, as small structures need
-    staple.SetNumberOfInitializations(20)  # costs little more time
+    staple.SetVariant("advanced")  # estimates the prior, as recommended for small structures
+    staple.SetNumberOfInitializations(20)  # adds little run time
     staple.Execute(images)
     consensus = sitk.GetArrayFromImage(staple.GetLabelImage())
 

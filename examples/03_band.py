@@ -1,4 +1,4 @@
-"""Where is the consensus certain? A band with a guarantee, calibrated on cases with a known truth.
+"""Show where the consensus is certain: a band with a coverage guarantee.
 
 python examples/03_band.py
 """
@@ -12,14 +12,14 @@ import itk_consensus as ic
 
 
 def vote_shares(raters: list[sitk.Image]) -> sitk.Image:
-    """Share of the raters who marked each pixel."""
+    """Return the fraction of raters who marked each pixel."""
     vote = ic.MajorityVoteFilter()
     vote.Execute(raters)
     return vote.GetProbabilityImage(1)
 
 
 def main() -> None:
-    """Calibrate on forty simulated cases, and test the band on forty others."""
+    """Calibrate on forty simulated cases with known truth, and test the band on forty others."""
     known, new = ic.sample_cohort(40, seed=1), ic.sample_cohort(40, seed=2)
 
     band = ic.ConformalBandFilter(Alpha=0.1)

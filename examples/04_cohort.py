@@ -1,4 +1,4 @@
-"""The same raters in many cases: their performance is estimated better from all cases together.
+"""Estimate the performance of raters from many cases together, which is more accurate.
 
 python examples/04_cohort.py
 """
@@ -12,7 +12,7 @@ import itk_consensus as ic
 
 
 def true_sensitivity(cohort: list[ic.SampleCase], rater: int) -> float:
-    """Share of the true foreground that a rater marked, over all cases."""
+    """Return the fraction of the true foreground that a rater marked, over all cases."""
     found = marked = 0
     for case in cohort:
         truth = sitk.GetArrayFromImage(case.truth) == 1
@@ -22,7 +22,7 @@ def true_sensitivity(cohort: list[ic.SampleCase], rater: int) -> float:
 
 
 def main() -> None:
-    """Compare one STAPLE over twenty cases with twenty separate ones."""
+    """Compare one STAPLE fitted to twenty cases with twenty separate ones."""
     cohort = ic.sample_cohort(20)
     cases = [case.raters for case in cohort]
 

@@ -1,4 +1,4 @@
-"""A consensus that uses the image, trained on raters without a truth (needs torch).
+"""Train an image-aware consensus on raters' masks without reference segmentations (needs torch).
 
 python examples/05_deep.py [cases] [iterations]
 """
@@ -14,18 +14,20 @@ import itk_consensus as ic
 
 
 def mean_dice(masks: list[sitk.Image], cohort: list[ic.SampleCase]) -> float:
-    """Mean Dice with the truths, which no method has used."""
+    """Return the mean Dice with the true segmentations, which no method has used."""
     pairs = zip(masks, cohort, strict=True)
     array = sitk.GetArrayFromImage
     return float(np.mean([ic.dice(array(mask) == 1, array(case.truth)) for mask, case in pairs]))
 
 
 def main(number: int = 80, iterations: int = 200) -> None:
-    """Train on some cases without a truth; compare with the vote on twenty others."""
+    """Train on some cases without their true segmentations; compare with the vote on twenty
+    others.
+    """
     known, new = ic.sample_cohort(number, seed=1), ic.sample_cohort(20, seed=2)
 
-    # A quarter of the cases is held out to test, with held-out raters, whether the network is
-    # better than the vote. If this is not shown, the result is the vote.
+    # A quarter of the cases, and some of their raters, are held out to test whether the network is
+    # better than the vote. If this is not shown, the filter returns the vote.
     deep = ic.DeepConsensusFilter(
         NumberOfIterations=iterations, ValidationFraction=0.25, NumberOfThreads=1
     )

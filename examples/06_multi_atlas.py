@@ -1,4 +1,4 @@
-"""Label an image by atlases: register and fuse them, and compare with the truth.
+"""Label an image with atlases: register them, fuse their labels, and evaluate the result.
 
 python examples/06_multi_atlas.py: with hippocampi if ../shared has them, else with a phantom.
 """
@@ -14,7 +14,7 @@ REAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "hippocampus"
 
 
 def register(fixed: sitk.Image, moving: sitk.Image) -> sitk.Transform:
-    """Align an atlas to the target: affine by mutual information, then by demons."""
+    """Register an atlas to the target: affine with mutual information, then demons."""
     method = sitk.ImageRegistrationMethod()
     method.SetMetricAsMattesMutualInformation()
     method.SetOptimizerAsRegularStepGradientDescent(1.0, 1e-3, 60)
@@ -28,7 +28,7 @@ def register(fixed: sitk.Image, moving: sitk.Image) -> sitk.Transform:
 
 
 def main() -> dict[str, float]:
-    """Register the atlases, fuse their labels, and compare with the truth."""
+    """Register the atlases, fuse their labels, and compare with the reference segmentation."""
     case = ic.sample_atlases(8, seed=1)
     if REAL.is_dir():
         files = sorted(REAL.glob("t*_image.nrrd"))[:9], sorted(REAL.glob("t*_truth.nrrd"))[:9]

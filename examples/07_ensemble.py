@@ -1,4 +1,4 @@
-"""Five networks, one answer: fuse an ensemble's probabilities inside MONAI transforms.
+"""Fuse the probabilities of five networks inside MONAI transforms.
 
 python examples/07_ensemble.py
 """
@@ -17,7 +17,9 @@ MODELS = [f"model{number}" for number in range(5)]
 
 
 def predictions(seed: int = 0) -> tuple[np.ndarray, dict[str, MetaTensor]]:
-    """A truth with three classes, and the logits of five networks with different errors."""
+    """Return a true label map with three classes, and the logits of five networks that err
+    differently.
+    """
     rng = np.random.default_rng(seed)
     shape = (48, 48, 24)
     truth = np.digitize(gaussian_filter(rng.normal(size=shape), 4), [-0.02, 0.02])
@@ -31,7 +33,7 @@ def predictions(seed: int = 0) -> tuple[np.ndarray, dict[str, MetaTensor]]:
 
 
 def main() -> dict[str, float]:
-    """Vote as MONAI does, average, and smooth the shares where networks disagree."""
+    """Vote as MONAI does, average, and smooth the probabilities where networks disagree."""
     truth, data = predictions()
     labels = [f"labels of {model}" for model in MODELS]
     fuse = Compose(

@@ -1,4 +1,4 @@
-"""DICOM in, DICOM out: three readers' SEG objects become one. Needs itk-consensus[dicom]."""
+"""Fuse three readers' DICOM SEG objects into one (needs itk-consensus[dicom])."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_series(folder: Path) -> None:
 
 
 def outline(grid: sitk.Image, reader: int) -> dict[str, sitk.Image]:
-    """Two overlapping structures, as outlined by one reader."""
+    """Return two overlapping structures as outlined by one reader."""
     z, y, x = np.indices((12, 40, 48))
     masks = {}
     for name, radius, middle in (("organ", 13 + reader, 20), ("lesion", 6 - reader, 30)):
@@ -37,7 +37,7 @@ def outline(grid: sitk.Image, reader: int) -> dict[str, sitk.Image]:
 
 
 def main(folder: Path) -> None:
-    """Make a series and three readers, and fuse each structure separately."""
+    """Write a series and three readers' objects, and fuse each structure separately."""
     write_series(folder)
     series = ic.read_dicom_series(sorted(folder.glob("slice*.dcm")))
     files = [folder / f"reader{number}.dcm" for number in range(3)]

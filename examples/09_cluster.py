@@ -1,4 +1,4 @@
-"""Volumes larger than memory, on several processes or machines: the same names, dask arrays.
+"""Fuse volumes larger than memory on several processes or machines, as dask arrays.
 
 python examples/09_cluster.py
 """
@@ -27,7 +27,7 @@ import itk_consensus as ic
 
 
 def main() -> None:
-    """Fuse a sample case in chunks, on two worker processes, and in memory."""
+    """Fuse a sample case in chunks on two worker processes, and compare with fusion in memory."""
     arrays = [sitk.GetArrayFromImage(image) for image in ic.sample_case()]
     chunks = tuple(size // 2 + 1 for size in arrays[0].shape)
     with (

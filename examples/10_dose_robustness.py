@@ -1,4 +1,4 @@
-"""How robust is a dose to contour uncertainty? Dose-volume histograms with a band.
+"""Test how robust a dose is to contour uncertainty: dose-volume histograms with a band.
 
 python examples/10_dose_robustness.py
 """
@@ -15,20 +15,24 @@ LEVELS = np.arange(0.0, 56.0, 5.0)
 
 
 def dose_on(target: sitk.Image, margin: float) -> np.ndarray:
-    """A simple dose: as prescribed within a margin in mm around the target, decreasing outside."""
+    """Return a simple dose: as prescribed within a margin (mm) around the target, decreasing
+    outside.
+    """
     distance = sitk.SignedMaurerDistanceMap(target, squaredDistance=False, useImageSpacing=True)
     away = np.maximum(sitk.GetArrayFromImage(distance) - margin, 0)
     return PRESCRIBED * np.exp(-((away / 6) ** 2))
 
 
 def volume_histogram(dose: np.ndarray, contour: sitk.Image) -> np.ndarray:
-    """Share of a contour's volume that receives at least each dose level."""
+    """Return the fraction of a contour's volume that receives at least each dose level."""
     inside = np.sort(dose[sitk.GetArrayFromImage(contour) != 0])
     return 1 - np.searchsorted(inside, LEVELS - 1e-6) / max(len(inside), 1)
 
 
 def main() -> None:
-    """Plan on the consensus of a nodule, with and without a margin; evaluate on 40 contours."""
+    """Plan on the consensus of a nodule, with and without a margin; evaluate on 40 sampled
+    contours.
+    """
     readers = ic.sample_case("LIDC-IDRI-0023")
     fuser = ic.ConsensusFilter()
     target = fuser.Execute(readers)

@@ -1,6 +1,6 @@
-"""Labels of several raters as a training target: a folder for nnU-Net, and soft labels.
+"""Turn the labels of several raters into training targets: an nnU-Net folder, and soft labels.
 
-Where readers differ, voxels get nnU-Net's ignore label; the soft labels are for a loss of your own.
+Voxels on which readers differ get nnU-Net's ignore label; the soft labels are for custom losses.
 
 python examples/11_soft_labels.py
 """
@@ -16,12 +16,12 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 
-IGNORE = 2  # the label after the last one, as nnU-Net requires
-UNSURE = (0.4, 0.6)  # voxels with probabilities between these are ignored
+IGNORE = 2  # the first unused label value, as nnU-Net requires
+UNSURE = (0.4, 0.6)  # voxels with probabilities in this range are ignored
 
 
 def targets(raters: list[sitk.Image]) -> tuple[sitk.Image, sitk.Image]:
-    """Label map with uncertain voxels ignored, and the probability it is made from."""
+    """Return a label map with uncertain voxels ignored, and the underlying probabilities."""
     fuser = ic.ConsensusFilter()
     labels = sitk.Cast(fuser.Execute(raters), sitk.sitkUInt8)
     soft = sitk.Cast(fuser.GetProbabilityImage(1), sitk.sitkFloat32)
@@ -30,7 +30,7 @@ def targets(raters: list[sitk.Image]) -> tuple[sitk.Image, sitk.Image]:
 
 
 def main() -> dict[str, float]:
-    """Write twenty simulated cases, and compare the targets with their known truth."""
+    """Write twenty simulated cases, and compare the targets with the known true segmentations."""
     folder = Path(tempfile.mkdtemp()) / "Dataset501_Readers"
     for name in ("imagesTr", "labelsTr", "softTr"):
         (folder / name).mkdir(parents=True)

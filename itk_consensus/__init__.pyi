@@ -63,7 +63,7 @@ _Image = Any
 _ImageT = TypeVar("_ImageT")
 
 class ProcessObject:
-    """Base of every filter. Many threads may call Execute of one object at the same time."""
+    """Base class of all filters. Several threads may call Execute of one object concurrently."""
     def __init__(self, *, CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     CoordinateTolerance: float
     def SetCoordinateTolerance(self, value: float) -> None:
@@ -96,10 +96,10 @@ class ProcessObject:
     def GetDebug(self) -> bool:
         """Print the filter before each Execute."""
     def Abort(self) -> None:
-        """Stop as soon as possible. During iterations, the current estimate is still returned.
+        """Stop as soon as possible; during iterations, the current estimate is still returned.
 
-        Called from a command, it stops the Execute of that command, otherwise all running ones.
-        Outputs that are computed later can be aborted too, without losing the result.
+        If called from a command, this stops the Execute of that command, otherwise all running
+        ones. Outputs that are computed later can also be aborted, without losing the result.
         """
     def AddCommand(self, event: int, command: Any) -> int:
         """Register a command, a callable or a SimpleITK Command, to be called at this event."""
@@ -129,11 +129,14 @@ class ProcessObject:
     def GetGlobalWarningDisplay() -> bool:
         """Whether filters warn; GetDiagnostics() has it all in any case."""
     def GetName(self) -> str:
-        """The name of the filter's class."""
+        """Return the name of the filter's class."""
     def GetProgress(self) -> float:
-        """Progress of Execute, from 0 to 1; of the latest one if several threads are running."""
+        """Return the progress of Execute, from 0 to 1.
+
+        If several threads are running, this is the progress of the latest one.
+        """
     def GetResult(self) -> Any:
-        """The immutable result of the last Execute."""
+        """Return the immutable result of the last Execute."""
     @staticmethod
     def GlobalDefaultDebugOff() -> None:
         """SetGlobalDefaultDebug(False)."""
@@ -147,7 +150,7 @@ class ProcessObject:
     def GlobalWarningDisplayOn() -> None:
         """SetGlobalWarningDisplay(True)."""
     def HasCommand(self, event: int) -> bool:
-        """Whether a command is registered for this event."""
+        """Return whether a command is registered for this event."""
     def RemoveAllCommands(self) -> None:
         """Remove all commands."""
     @staticmethod
@@ -173,7 +176,7 @@ class ProcessObject:
         """Whether filters warn; GetDiagnostics() has it all in any case."""
 
 class LabelFusionFilter(ProcessObject):
-    """Base of the fusers: a list of label images in, one image of the same kind out."""
+    """Base class of the fusers, which take label images and return one image of the same kind."""
     def __init__(self, *, AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     AgreementLimits: Mapping[str, float] | None
     def SetAgreementLimits(self, value: Mapping[str, float] | None) -> None:
@@ -211,68 +214,75 @@ class LabelFusionFilter(ProcessObject):
         Parameters
         ----------
         images : list of images, or the images themselves
-            On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-            torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-            a missing vote; a vector image holds one rater per component. Dask arrays are not
-            computed.
+            Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+            torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+            masked voxel a missing vote; a vector image contains one rater per component. Dask
+            arrays are not computed.
 
         Returns
         -------
         image
-            Of the first input's type, with its geometry and device, and its metadata except what
-            can identify a person (see KeepMetaData). For dask arrays, a lazy dask array, computed
-            chunk by chunk, with the same result as in memory.
+            Image of the first input's type, with its geometry and device, and its metadata except
+            for data that can identify a person (see KeepMetaData). For dask arrays, a lazy dask
+            array that is computed chunk by chunk, with the same result as in memory.
         """
     def GetDiagnostics(self, full: bool = True) -> Diagnostics:
-        """Findings about the last Execute, each with its number; computed on demand.
+        """Return the findings about the last Execute, with their values; computed on demand.
 
-        Those about the fusion (``.fusion``) tell whether the result can be trusted, those about the
-        raters (``.raters``) how well they agree and which of them may have made a slip.
+        Findings about the fusion (``.fusion``) indicate whether the result is reliable; findings
+        about the raters (``.raters``) indicate how well they agree and which of them may have made
+        a gross error. For dask arrays, findings that need voxels are left out, and the votes are
+        computed.
 
         Parameters
         ----------
         full : bool
-            Whether to compare the result with Consensus too, which takes as long as running it.
+            Whether to also compare the result with that of Consensus, which takes as long as
+            running it.
         """
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
-        """The mask of a label that maximizes the expected Dice under its probability.
+        """Return the mask of a label that maximizes the expected Dice under its probability.
 
-        It may differ from the label map, which has the most probable label at each voxel, where
-        probabilities are far from 0 and 1. The default is the largest label that occurs.
+        The mask may differ from the label map, which contains the most probable label at each
+        voxel, where probabilities are far from 0 and 1. By default the largest label that occurs is
+        used.
         """
     def GetLabelImage(self) -> Any:
-        """The fused label map of the last Execute."""
+        """Return the fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:
-        """The labels that occur in the last Execute's inputs, in increasing order."""
+        """Return the labels that occur in the inputs of the last Execute, in increasing order."""
     def GetProbabilityImage(self, label: int | None = None) -> Any:
-        """Probability, as float64, that the truth is this label, from the last Execute.
+        """Return the float64 probability of a label at each voxel, from the last Execute.
 
-        The default is the largest label that occurs: the foreground of a binary map. A label that
-        no rater used has probability 0 everywhere.
+        By default the largest label that occurs is used, i.e. the foreground of a binary map. A
+        label that no rater used has probability 0 everywhere.
         """
     def GetUncertaintyImage(self, kind: UncertaintyKind = 'entropy') -> Any:
-        """Uncertainty of each voxel from the last probabilities, as float32; 0 is certain.
+        """Return the float32 uncertainty of each voxel from the probabilities; 0 is certain.
 
         Parameters
         ----------
         kind : "entropy", "disagreement" or "variance"
-            Minus the sum of p ln p; 1 - largest p; sum p (1 - p) / 2, which with two labels is
-            the variance p (1 - p) of either.
+            Minus the sum of p ln p; 1 - largest p; or sum p (1 - p) / 2, which for two labels is
+            the variance p (1 - p) of each.
         """
 
 class ConsensusFilter(LabelFusionFilter):
-    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
+    """The recommended fuser: keeps shared detail by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
+    The rules are as follows; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table
+    on which they are based:
 
-    1. One rater: that rater's labels.
-    2. Raters whose contours coincide where those of others do not are copies and count once.
+    1. If there is one rater, that rater's labels are returned.
+    2. Raters whose contours coincide where other raters' contours differ are copies and count once.
     3. A label that more than half of the raters left empty is absent. The outline of an object is
-       fused from the raters who found it, without raters far from the others if these agree. An
-       object that no majority found is added if the raters miss that many of the other objects.
-    4. The coherence vote: detail that raters share is kept, the rest is smoothed.
-    5. Other deviations from the vote are reverted: components that a majority marked are kept, no
-       others are added, and no rater's loss by an outline exceeds what the raters' spread explains.
+       fused from the raters who found it, excluding outliers if the other raters agree. An object
+       that no majority found is added if the raters miss the other objects often enough to make
+       this plausible.
+    4. The coherence vote keeps the detail that raters share and smooths the rest.
+    5. Other deviations from the majority vote are reverted: components that a majority marked are
+       kept, no others are added, and no rater loses more Dice than the spread between raters
+       explains.
 
     GetCandidateImage computes other fusions of the same raters on demand.
     """
@@ -323,19 +333,19 @@ class ConsensusFilter(LabelFusionFilter):
     def GetResolution(self) -> dict[int, _Resolution]:
         """For each disputed label: the scale in mm at which raters share half of their detail; '<=' if they do so at the finest scale measured, '>=' if not even at the coarsest."""
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute, computed on demand."""
+        """Return the label map of a candidate of the last Execute, computed on demand."""
     def GetCandidateNames(self) -> tuple[str, ...]:
         """Return the names of the candidates of the last Execute."""
 
 class CoherenceVoteFilter(LabelFusionFilter):
-    """The vote, smoothed only where raters do not share its detail.
+    """Majority vote smoothed only where raters do not share its detail.
 
-    Every rater's mask is split into bands of scale. Bands are kept where those of different raters
-    correlate, and removed elsewhere; the contour is drawn between the mean vote shares inside and
-    outside. GetResolution returns, in mm, how finely the raters agree. The scales are multiples of
-    the smallest voxel side; there are no parameters to tune. Probability inputs are treated as
-    masks between 0 and 1.
-    ``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
+    Every rater's mask is decomposed into scale bands. Bands are kept where those of different
+    raters correlate, and removed elsewhere; the threshold for the contour lies between the mean
+    vote shares inside and outside. GetResolution returns the finest scale, in mm, at which the
+    raters agree. The scales are multiples of the smallest voxel side, so there are no parameters to
+    tune. Probability inputs are treated as masks with values between 0 and 1.
+    ``examples/benchmarks/methods/consensus_evidence.py`` compares this filter with other fusers.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     RaterWeights: Sequence[float] | None
@@ -360,11 +370,11 @@ class CoherenceVoteFilter(LabelFusionFilter):
         """For each disputed label: the scale in mm at which raters share half of their detail; '<=' if they do so at the finest scale measured, '>=' if not even at the coarsest."""
 
 class STAPLEImageFilter(LabelFusionFilter):
-    """Foreground probability and each rater's sensitivity and specificity, by EM.
+    """Foreground probability and each rater's sensitivity and specificity, estimated by EM.
 
-    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Probability
-    images among the inputs count as fractional votes; EM then runs from one start.
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and results. Execute returns the
+    float64 foreground probability; GetLabelImage() returns the label map (probability >= 0.5).
+    Probability images among the inputs count as fractional votes; EM then runs from a single start.
     """
     def __init__(self, *, Prior: float | _Image | None = ..., prior: float | _Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Prior: float | _Image | None
@@ -535,7 +545,7 @@ class STAPLEImageFilter(LabelFusionFilter):
         """Likelihood, iterations, trace and overlap with the others, for each start."""
 
 class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
-    """Label map, label probabilities and each rater's confusion matrix, by EM.
+    """Label map, label probabilities and each rater's confusion matrix, estimated by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``; where the released wheels have a bug, it
     follows ITK's main branch.
@@ -684,13 +694,15 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetStarts(self) -> StartSummary:
         """Likelihood, iterations, trace and overlap with the others, for each start."""
     def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]:
-        """SimpleITK's flat (L+1) x L matrix of a rater, [observed][true], L = largest label + 1.
+        """Return a rater's flat (L+1) x L matrix [observed][true], as in SimpleITK.
 
-        With labels above 255 or negative labels that size makes no sense: GetConfusionTable is
-        returned, flattened.
+        L is the largest label + 1.
+
+        With labels above 255 or negative labels this size is not meaningful; the flattened
+        GetConfusionTable is returned instead.
         """
     def GetConfusionTable(self, rater: int) -> NDArray[float64]:
-        """Confusion matrix [observed, true] of a rater, rows and columns as in GetLabels()."""
+        """Return a rater's confusion matrix [observed, true], in the order of GetLabels()."""
 
 class LabelVotingImageFilter(LabelFusionFilter):
     """Plurality vote of label images; any tie at the maximum is undecided.
@@ -711,9 +723,9 @@ class LabelVotingImageFilter(LabelFusionFilter):
 class MajorityVoteFilter(LabelFusionFilter):
     """Majority vote with optional threshold, weights, tie rule and smoothing.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision: the
-    strongest simple baseline known to us. Probability inputs count as fractional votes, so that the
-    plain vote is their mean.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision, which is
+    the strongest simple baseline known to us. Probability inputs count as fractional votes; without
+    smoothing their vote share is their mean.
     """
     def __init__(self, *, Threshold: float | None = ..., threshold: float | None = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Threshold: float | None
@@ -757,11 +769,11 @@ class MajorityVoteFilter(LabelFusionFilter):
         """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class CorrectedVoteFilter(LabelFusionFilter):
-    """Smoothed vote shares, corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for the raters' mean sensitivity and specificity.
 
-    For noisy raters its contours are closer to the truth than the smoothed vote's. Like that, it
-    erodes thin structures, except for unanimous voxels.
-    ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting. Probabilities
+    For noisy raters its contours are closer to the truth than those of the smoothed vote. Like the
+    smoothed vote, it erodes thin structures, except for unanimous voxels.
+    ``examples/benchmarks/methods/evidence_table.py`` compares both in every setting. Probabilities
     are vote shares.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
@@ -792,11 +804,12 @@ class CorrectedVoteFilter(LabelFusionFilter):
         """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class COLLATEFilter(LabelFusionFilter):
-    """Consensus level, labeler accuracy and truth, estimated together by EM.
+    """Joint estimation of consensus level, labeler accuracy and truth (COLLATE), by EM.
 
-    A voxel is either easy, where raters rarely err, or hard, where each rater errs by a confusion
-    matrix. Which voxels are easy is estimated, so the matrices describe hard voxels only, however
-    large the easy background is. If raters err often, unanimous voxels may be overruled.
+    A voxel is either easy, so that raters rarely err there, or hard, so that each rater errs
+    according to a confusion matrix. The filter estimates which voxels are easy, so the matrices
+    describe only hard voxels, however large the easy background is. If raters err often, even a
+    unanimous vote may be overruled.
     """
     def __init__(self, *, ConsensusLevels: Sequence[float] = ..., consensusLevels: Sequence[float] = ..., consensus_levels: Sequence[float] = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., Tolerance: float = ..., tolerance: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     ConsensusLevels: Sequence[float]
@@ -869,14 +882,14 @@ class COLLATEFilter(LabelFusionFilter):
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] at hard voxels."""
     def GetLevelImage(self, level: int = 0) -> Any:
-        """Image (float64) of the probability that a voxel is at ConsensusLevels[level]."""
+        """Return the probability image (float64) of a voxel being at ConsensusLevels[level]."""
 
 class DirectInferenceFilter(LabelFusionFilter):
-    """Label map of highest evidence p(t, D), with the raters' confusions integrated out.
+    """Find the label map with the highest evidence p(t, D), with rater confusions integrated out.
 
-    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
-    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
-    is the map of highest evidence in both cases.
+    Accepts label images with arbitrary label values. GetProbabilityImage returns a voxel's marginal
+    posterior if NumberOfSamples is set, otherwise its conditional posterior given the rest of the
+    map; the label map is the map with the highest evidence in both cases.
     """
     def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     PseudoCounts: Sequence[float]
@@ -966,10 +979,10 @@ class DirectInferenceFilter(LabelFusionFilter):
         """Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."""
 
 class SpatialSTAPLEFilter(LabelFusionFilter):
-    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+    """Label map, and each rater's confusion matrix at every voxel, estimated by EM over windows.
 
-    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
-    around each voxel. Voxels that all raters give to one label keep it.
+    Accepts label images with arbitrary label values. Performance is estimated in a box with a half
+    width of `WindowRadius` mm around each voxel. Voxels at which all raters agree keep their label.
     """
     def __init__(self, *, WindowRadius: float = ..., windowRadius: float = ..., window_radius: float = ..., Kappa: float = ..., kappa: float = ..., RegularizationTarget: str = ..., regularizationTarget: str = ..., regularization_target: str = ..., DiagonalTarget: float = ..., diagonalTarget: float = ..., diagonal_target: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorMode: str = ..., priorMode: str = ..., prior_mode: str = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     WindowRadius: float
@@ -1057,18 +1070,18 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels()."""
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
-        """Image (float32) of the probability that a rater votes `observed` if `true` is true."""
+        """Return a float32 image of the probability that a rater votes `observed` given `true`."""
     def GetSensitivityField(self, rater: int) -> Any:
-        """Image of each voxel's sensitivity: the probability of voting the higher label if true."""
+        """Return an image of the probability of voting the higher label where it is correct."""
     def GetSpecificityField(self, rater: int) -> Any:
-        """Image of each voxel's specificity: the probability of voting the lower label if true."""
+        """Return an image of the probability of voting the lower label where it is correct."""
 
 class ShapeBasedAveragingFilter(LabelFusionFilter):
-    """Assigns each voxel to the label of smallest signed distance, averaged over the raters.
+    """Assigns each voxel to the label with the smallest mean signed distance over the raters.
 
     Distances are in mm. For a rater who did not draw a label at all, the largest distance of the
     others is used. GetProbabilityImage converts mean distances to log odds: `ProbabilityScale` mm
-    are a factor e. Where all raters agree the probability is 1.
+    correspond to a factor of e. Where all raters agree the probability is 1.
     """
     def __init__(self, *, TrimFraction: float = ..., trimFraction: float = ..., trim_fraction: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., ProbabilityScale: float = ..., probabilityScale: float = ..., probability_scale: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     TrimFraction: float
@@ -1102,11 +1115,11 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
         """Weight of each rater's vote."""
 
 class FrechetConsensusFilter(LabelFusionFilter):
-    """The label map closest to all raters at once, by Dice or Jaccard.
+    """The label map closest to all raters at once, as measured by Dice or Jaccard.
 
-    Each label is fused against all others; a voxel chosen for several labels gets the one with most
-    votes. Voxels with the same votes get the same label. Missing votes are replaced by the majority
-    vote of the others. The probability of the map's label is 1.
+    Each label is fused against all others; a voxel in the masks of several labels is assigned to
+    the label with the most votes. Voxels with the same votes have the same label. Missing votes are
+    replaced by the majority vote of the others. The probability of the assigned label is 1.
     """
     def __init__(self, *, Measure: str = ..., measure: str = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Measure: str
@@ -1123,8 +1136,8 @@ class FrechetConsensusFilter(LabelFusionFilter):
 class SIMPLEFilter(LabelFusionFilter):
     """Iterated vote in which raters are weighted by their overlap with the consensus.
 
-    A rater's weight is its Dice overlap with the vote, over the whole image; raters far below the
-    others, or without any overlap, are dropped (Langerak et al. 2010).
+    A rater's weight is the Dice overlap with the vote over the whole image; raters with an overlap
+    far below that of the others, or without any overlap, are dropped (Langerak et al. 2010).
     """
     def __init__(self, *, Deviations: float = ..., deviations: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Deviations: float
@@ -1247,11 +1260,12 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
 class LogOpinionPoolFilter(LabelFusionFilter):
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
-    Inputs of an integer type are label images. If any input has a floating type, all are
-    foreground probabilities from 0 to 1, and masks among them are 0 or 1; label images stored as
-    floats must be cast. Vector images of a floating type, lists of one image per class and arrays
-    with `ClassAxis` are class probabilities. Probabilities are clipped according to `ErrorRate`. To
-    use a prior that varies in space, add it as another probability image with weight T.
+    Inputs of integer type are label images. If any input has a floating-point type, all inputs are
+    foreground probabilities from 0 to 1, and masks among them have values 0 and 1; label images
+    stored as floats must be cast. Vector images of floating-point type, lists of one image per
+    class, and arrays with `ClassAxis` are class probabilities. Probabilities are clipped according
+    to `ErrorRate`. To use a spatially varying prior, add it as another probability image with
+    weight T.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., Temperature: float | Sequence[float] = ..., temperature: float | Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     RaterWeights: Sequence[float] | None
@@ -1295,12 +1309,12 @@ class LogOpinionPoolFilter(LabelFusionFilter):
         """Axis of each input array that holds the probabilities of the classes."""
 
 class ProbabilityAverageFilter(LabelFusionFilter):
-    """Weighted mean of class probabilities, and the label of the highest mean.
+    """Weighted mean of class probabilities, and the label with the highest mean.
 
-    The usual way to combine an ensemble, and the majority vote for soft inputs. Label images count
-    as probabilities 0 and 1, so that for label images it is the majority vote. Inputs
-    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
-    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    This is the usual way to combine an ensemble. Label images count as probabilities 0 and 1, so
+    for label images the result is the majority vote. Inputs are vector images or lists of one image
+    per class, whose probabilities sum to 1; arrays with `ClassAxis`; or scalar images of
+    floating-point type, which contain the foreground probability.
     """
     def __init__(self, *, TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     TieRule: str
@@ -1329,10 +1343,10 @@ class ProbabilityAverageFilter(LabelFusionFilter):
         """Axis of each input array that holds the probabilities of the classes."""
 
 class HybridFusionFilter(LabelFusionFilter):
-    """Uses the interior fuser everywhere except in a band around the contour.
+    """Uses one fuser in a band around the contour, and the interior fuser everywhere else.
 
     Both fusers are filters with their own parameters; GetBoundaryResult() and GetInteriorResult()
-    return their results. They get the same images, with the hybrid's mask, missing label,
+    return their results. They receive the same images, and the hybrid's mask, missing label,
     tolerances and threads if set. The interior may also be a given image (InteriorImage), or a
     trained DeepConsensusFilter, which reads Image:
 
@@ -1389,15 +1403,16 @@ class HybridFusionFilter(LabelFusionFilter):
         """Return the interior filter's result of the last Execute, or the interior image."""
 
 class InstanceConsensusFilter(LabelFusionFilter):
-    """Fusion object by object: the raters' marks are matched, tested for being real and outlined.
+    """Object-by-object fusion: match the raters' marks, test which are real, fuse the outlines.
 
-    Raters of lesions, nodules or cells first find objects and then outline them. So marks of
-    different raters are matched first; then a detection model gives the probability that each
-    object is real; and each outline is fused from the raters who found it. Inputs are masks, whose
-    connected components are objects, or instance maps, whose labels need not correspond between
-    raters. The output is an instance map, sorted by the number of raters who found an object, or a
-    mask. A voxel's probability is the product of that of its object being real and that of the
-    voxel being inside, adjusted to exceed one half exactly inside the output's objects.
+    Raters of lesions, nodules or cells first find objects and then outline them. Accordingly, marks
+    of different raters are matched first; then a detection model estimates the probability that
+    each object is real; finally each outline is fused from the raters who found the object. Inputs
+    are masks, whose connected components are objects, or instance maps, whose labels need not
+    correspond between raters. The output is an instance map, with labels sorted by the number of
+    raters who found an object, or a mask. A voxel's probability is the product of the probability
+    that its object is real and the probability that the voxel is inside the object, adjusted to
+    exceed one half exactly inside the output's objects.
     """
     def __init__(self, *, OutputMap: str = ..., outputMap: str = ..., output_map: str = ..., InputObjects: str = ..., inputObjects: str = ..., input_objects: str = ..., DetectionThreshold: float = ..., detectionThreshold: float = ..., detection_threshold: float = ..., MatchDistance: float | None = ..., matchDistance: float | None = ..., match_distance: float | None = ..., OutlineFilter: LabelFusionFilter | None = ..., outlineFilter: LabelFusionFilter | None = ..., outline_filter: LabelFusionFilter | None = ..., Cohort: Sequence[LesionTable] | None = ..., cohort: Sequence[LesionTable] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     OutputMap: str
@@ -1444,16 +1459,16 @@ class InstanceConsensusFilter(LabelFusionFilter):
     def GetDetection(self) -> tuple[ReaderDetection, ...]:
         """For each rater the number of objects it marked, and of those nobody else marked, its sensitivity and its false marks per case, with 95 % intervals."""
     def GetMatchedImages(self) -> list[Any]:
-        """The raters' maps with the objects' labels in the consensus; None for a missing rater."""
+        """Return the raters' maps, relabelled by consensus object; None for a missing rater."""
 
 class IntensityRefinementFilter(LabelFusionFilter):
-    """Refines a fuser's result by the image where raters disagree. No training data are needed.
+    """Refines a fuser's result with image intensities where raters disagree, without training data.
 
-    The intensities of each label are learned from voxels on which all raters agree; around a
-    disputed voxel they give the likelihood of its intensity under each label. The likelihood's
-    exponent is chosen by held-out raters: the prediction of each of them from the others must
-    improve, else it is 0 and the result is the fuser's, which GetFilterResult() returns. At least
-    three raters are needed, or none can be held out.
+    The intensity distribution of each label is learned from voxels on which all raters agree;
+    around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
+    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
+    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
+    which GetFilterResult() returns. At least three raters are needed for holding one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
@@ -1498,8 +1513,8 @@ class IntensityRefinementFilter(LabelFusionFilter):
 class LocallyWeightedVoteFilter(LabelFusionFilter):
     """Vote of atlases, each weighted by the local similarity of its image to the target.
 
-    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches, so
-    that in homogeneous regions all atlases have nearly equal weights.
+    The weight of an atlas is ``(1 + d / smallest)^-Power``, where d is the mean squared difference
+    of the patches, so that in homogeneous regions all atlases have nearly equal weights.
     """
     def __init__(self, *, Power: float = ..., power: float = ..., Image: _Image | Sequence[_Image] | None = ..., image: _Image | Sequence[_Image] | None = ..., AtlasImages: Sequence[_Image | Sequence[_Image] | None] | None = ..., atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = ..., atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, _Image] | None = ..., exclusionImages: Mapping[int, _Image] | None = ..., exclusion_images: Mapping[int, _Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Power: float
@@ -1553,17 +1568,17 @@ class LocallyWeightedVoteFilter(LabelFusionFilter):
     def GetMeanWeights(self) -> tuple[float, ...]:
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
     def GetFusedIntensityImage(self, modality: int = 0) -> Any:
-        """The atlases' images fused by the same weights and patches, as float32.
+        """Return the atlases' images, fused with the same weights and patches, as float32.
 
-        Needs FuseIntensities; outside a mask it is 0.
+        Requires FuseIntensities; outside a mask the image is 0.
         """
 
 class JointLabelFusionFilter(LabelFusionFilter):
-    """Joint label fusion: vote of patches, weighted by the atlases' joint errors.
+    """Joint label fusion: vote of patches, weighted by the atlases' expected joint errors.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; of each atlas the
-    patch in the search box that is most similar to the target's.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; from each atlas, the
+    patch in the search box that is most similar to the target's is used.
     """
     def __init__(self, *, Beta: float = ..., beta: float = ..., Alpha: float = ..., alpha: float = ..., ConstrainWeights: bool = ..., constrainWeights: bool = ..., constrain_weights: bool = ..., Image: _Image | Sequence[_Image] | None = ..., image: _Image | Sequence[_Image] | None = ..., AtlasImages: Sequence[_Image | Sequence[_Image] | None] | None = ..., atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = ..., atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, _Image] | None = ..., exclusionImages: Mapping[int, _Image] | None = ..., exclusion_images: Mapping[int, _Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Beta: float
@@ -1627,13 +1642,13 @@ class JointLabelFusionFilter(LabelFusionFilter):
     def GetMeanWeights(self) -> tuple[float, ...]:
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
     def GetFusedIntensityImage(self, modality: int = 0) -> Any:
-        """The atlases' images fused by the same weights and patches, as float32.
+        """Return the atlases' images, fused with the same weights and patches, as float32.
 
-        Needs FuseIntensities; outside a mask it is 0.
+        Requires FuseIntensities; outside a mask the image is 0.
         """
 
 class AtlasSelectionFilter(ProcessObject):
-    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
+    """Assigns weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns weights
     that fusers accept as RaterWeights. Intensities are first matched to the target's.
@@ -1665,7 +1680,7 @@ class AtlasSelectionFilter(ProcessObject):
     def GetSimilarities(self) -> tuple[float, ...]:
         """Similarity of each atlas, higher is better: the correlation, or minus the mean squared difference in units of the target's spread; NaN for a missing atlas."""
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
-        """Select atlases.
+        """Return the weights of the atlases.
 
         Parameters
         ----------
@@ -1682,11 +1697,12 @@ class AtlasSelectionFilter(ProcessObject):
 class ConformalBandFilter(ProcessObject):
     """Marks where a consensus may be wrong, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
-    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
-    3 empty. Given a list of probability images, one per label, the result has bit k set where
-    label k is possible; GetSetSizeImage() counts them. GetGuarantee() returns the guarantee in one
-    sentence. No statistic of the raters can detect an error that all of them share.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
+    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
+    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
+    guarantee in one sentence. No statistic of the raters can detect an error that all of them
+    share.
     """
     def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Tolerance: float
@@ -1785,16 +1801,16 @@ class ConformalBandFilter(ProcessObject):
     def GetDoubts(self) -> tuple[str, ...]:
         """Why the guarantee may not hold for this case, whose raters are closer together or farther apart than those of the calibration; or why its band is of no use."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
-        """Find the threshold from cases whose reference is known.
+        """Determine the threshold from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each consensus; needed for rater_spread unless the probabilities are
-            vote fractions.
+            The raters fused into each consensus; needed for rater_spread unless the probabilities
+            are vote fractions.
         case_ids : sequence of str, optional
             Names of the cases; only hashes are stored.
         provenance : mapping, optional
@@ -1802,46 +1818,46 @@ class ConformalBandFilter(ProcessObject):
             `fusion_method` and `rater_count`.
         """
     def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
-        """Mark what is certain and what is not.
+        """Mark which voxels are certain and which are ambiguous.
 
         Parameters
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind this consensus, as in Calibrate.
+            The raters fused into this consensus, as in Calibrate.
 
         Returns
         -------
         image
-            uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
-            label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
-            one 0/1 component per label).
+            uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set if label
+            k is possible (uint8 for up to 8 labels, uint16 for up to 16, otherwise a vector image
+            with one 0/1 component per label).
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
         """Make a filter with a record and its options, some of which may be overridden."""
     def GetGuarantee(self) -> str:
-        """The guarantee for the last Execute, or else for the next, in one sentence."""
+        """Return the guarantee for the last Execute, or else for the next one, in one sentence."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     def GetSetSizeImage(self) -> Any:
-        """Number of possible labels of each voxel in the last Execute, as uint16."""
+        """Return the number of possible labels of each voxel in the last Execute, as uint16."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class ConformalMarginFilter(ProcessObject):
     """A margin in mm around a consensus, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
-    The margin is the smallest one by which the widened consensus covers the reference (or the
-    shrunk one lies within it) in enough cases that the next case is covered with probability
-    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
-    one per label, each label has its own margin and bit k is set where label k is possible.
-    GetRecord().tau are the margins. Given raters, the record also gives the width of a
-    ConformalBandFilter with the same guarantee, which adapts to each case's raters.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus. The margin is the smallest one by which the widened consensus covers the reference
+    (or the shrunk one lies within it) in enough cases that the next case is covered with
+    probability 1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of
+    probability images, one per label, each label has its own margin and bit k is set if label k is
+    possible. GetRecord().tau contains the margins. Given raters, the record also contains the width
+    of a ConformalBandFilter with the same guarantee, which adapts to each case's raters.
     """
     def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Direction: str
@@ -1900,17 +1916,17 @@ class ConformalMarginFilter(ProcessObject):
     def GetDoubts(self) -> tuple[str, ...]:
         """Why the guarantee may not hold for this case, whose raters are closer together or farther apart than those of the calibration; or why its band is of no use."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
-        """Find the margin from cases whose reference is known.
+        """Determine the margin from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            The consensus is where they are at least one half, or largest. If it is empty, no
-            margin covers a reference that is not.
+            The consensus is the set of voxels at which they are at least one half, or largest. An
+            empty consensus cannot be widened to cover a reference that is not empty.
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each consensus, to compare the margin with a band.
+            The raters fused into each consensus, to compare the margin with a band.
         case_ids : sequence of str, optional
             Names of the cases; only hashes are stored.
         provenance : mapping, optional
@@ -1923,37 +1939,37 @@ class ConformalMarginFilter(ProcessObject):
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind this consensus, as many as in Calibrate.
-            With raters in both, Doubts tells if they are unusually close together or far apart.
+            The raters fused into this consensus, as many as in Calibrate. If raters are given to
+            both, Doubts reports whether they are unusually close together or far apart.
 
         Returns
         -------
         image
-            As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+            As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list, bit k is set if
             label k is possible.
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
         """Make a filter with a record and its options, some of which may be overridden."""
     def GetGuarantee(self) -> str:
-        """The guarantee for the last Execute, or else for the next, in one sentence."""
+        """Return the guarantee for the last Execute, or else for the next one, in one sentence."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     def GetSetSizeImage(self) -> Any:
-        """Number of possible labels of each voxel in the last Execute, as uint16."""
+        """Return the number of possible labels of each voxel in the last Execute, as uint16."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class LearnedFusionFilter(LabelFusionFilter):
-    """Consensus with weights of raters learned from cases with a truth, if they help.
+    """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from five cases or more, label by label, how reliable each rater is where
-    raters disagree. Execute gives those voxels their most probable label; all others are left as
-    in Consensus, and so is everything if cross-validation does not show
-    a gain. Raters must be the same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is where raters
+    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
+    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
+    same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -1977,7 +1993,7 @@ class LearnedFusionFilter(LabelFusionFilter):
     def GetChangedVoxels(self) -> int:
         """Number of voxels that differ from Consensus."""
     def Fit(self, cases: Iterable[Any], truths: Iterable[Any], *, records: Sequence[LearnedRecord | PathLike] = ()) -> None:
-        """Learn from cases whose truth is known.
+        """Learn from cases whose true segmentation is known.
 
         Parameters
         ----------
@@ -1985,7 +2001,7 @@ class LearnedFusionFilter(LabelFusionFilter):
             The raters' images of each case, in the same order, None for a missing rater; or dicts
             by the raters' names.
         truths : iterable of label images
-            The truths, with the same labels.
+            The true segmentations, with the same labels.
         records : sequence of LearnedRecord or paths, optional
             Other records of the same raters, whose cases are added.
         """
@@ -1993,34 +2009,35 @@ class LearnedFusionFilter(LabelFusionFilter):
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
         """Make a filter with a record and its options, some of which may be overridden."""
     def GetCalibrationErrors(self) -> dict[int, float]:
-        """Mean cross-validated difference of probabilities and frequencies for each label."""
+        """Return each label's mean cross-validated difference between probability and frequency."""
     def GetConsensusResult(self) -> FusionResult[Any]:
-        """Result of Consensus in the last Execute."""
+        """Return the result of Consensus in the last Execute."""
     def GetExplanation(self) -> str:
         """Describe the learned rules, and whether they help, in words."""
     def GetHeldOutGain(self) -> dict[int, Gain]:
-        """Cross-validated gain in Dice over Consensus of the best rule for each label.
+        """Return each label's cross-validated gain in Dice over Consensus, for the best rule.
 
-        With its 95 % interval; a rule is used if that is above 0.
+        The gain has a 95 % interval; a rule is used if the interval is above 0.
         """
     def GetRaterWeights(self) -> dict[int, tuple[_RaterWeight, ...]]:
-        """Weights of the raters for each label, with jackknife intervals over cases."""
+        """Return the raters' weights for each label, with jackknife intervals over cases."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class CutCalibrationFilter(ProcessObject):
-    """Learns cuts (thresholds) for probabilities from ten cases or more, and makes label maps.
+    """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, and raters who all draw too tight, a cut below one half is
+    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
     better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask
-    is where its probability reaches its cut; with several labels, each label's probability is
-    divided by the odds of its cut and the largest wins. GetMeaning() describes the result.
+    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
+    the voxels at which its probability reaches its cut; with several labels, each label's
+    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
+    result.
     """
     def __init__(self, *, Measure: str = ..., measure: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Measure: str
@@ -2044,25 +2061,25 @@ class CutCalibrationFilter(ProcessObject):
     def GetInputsAreLabels(self) -> bool:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
-        """Learn from cases whose reference is known.
+        """Learn the cuts from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            Of any method: shares of a vote, means of networks.
+            Of any method: vote fractions, means of networks.
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each; Execute requires the same number.
+            The raters fused into each probability image; Execute requires the same number.
         """
     def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
-        """Cut a probability image, or a list with one image per label.
+        """Threshold a probability image, or a list with one image per label.
 
         Parameters
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind it, as many as in Calibrate.
+            The raters fused into it, as many as in Calibrate.
 
         Returns
         -------
@@ -2075,20 +2092,20 @@ class CutCalibrationFilter(ProcessObject):
     def GetMeaning(self) -> str:
         """Describe the learned cuts in a sentence."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class TemperatureScalingFilter(ProcessObject):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
-    The fit uses only the region that any rater marked, dilated by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; it warns if the ECE rises. If
-    the cross-validated log loss does not fall, probabilities are left unchanged, with a
-    warning. Scaled probabilities are calibrated on average, not in any single case.
+    The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
+    the reliability before and after scaling, in the region and in the whole image; it warns if the
+    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
+    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
     """
     def __init__(self, *, Method: str = ..., method: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Method: str
@@ -2117,19 +2134,19 @@ class TemperatureScalingFilter(ProcessObject):
     def GetInputsAreLabels(self) -> bool:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
-        """Fit to cases whose reference is known.
+        """Fit the scaling to cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            Their union is the region; without them the region is around the consensus. Required
+            Their union is the region; without raters, the region is around the consensus. Required
             for vote fractions, whose smoothing depends on the number of raters.
         """
     def Evaluate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> ScalingReport:
-        """Compare before and after on cases that were not used in the fit."""
+        """Compare reliability before and after scaling on cases that were not used in the fit."""
     def Execute(self, probability: Any) -> Any:
         """Scale a probability image, or a list with one image per label.
 
@@ -2140,32 +2157,33 @@ class TemperatureScalingFilter(ProcessObject):
         Returns
         -------
         image or list of images
-            As many images as given, of float64.
+            As many images as were given, of type float64.
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
         """Make a filter with a record and its options, some of which may be overridden."""
     def GetComparison(self) -> ScalingComparison:
-        """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
+        """Return the binned frequencies of the last Calibrate or Evaluate."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     def GetReport(self) -> ScalingReport:
-        """Reliability before and after, on the cases the scaling was fitted to."""
+        """Return the reliability before and after scaling, on the cases used in the fit."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class CohortSTAPLEFilter(ProcessObject):
-    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates rater performance from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases; each case has its own prior. A
     case is a list of images of the same raters in the same order, with None for a rater who did not
-    annotate it; cases need not share a grid. For one case the answer is STAPLE's.
+    annotate it; cases need not share a grid. For a single case the result equals that of STAPLE.
 
-    The truth of some cases may be given. It is then used instead of their estimate to judge the
-    raters, and GetTruthGain() tells whether that improves the other cases.
+    The true segmentations of some cases may be given. They then replace the estimated ones when
+    rater performance is estimated, and GetTruthGain() reports whether this improves the other
+    cases.
     """
     def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Prior: float | Sequence[float] | None
@@ -2340,10 +2358,10 @@ class CohortSTAPLEFilter(ProcessObject):
         Parameters
         ----------
         cases : list of cases
-            A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+            Each case is a list of SimpleITK or ITK images, or of arrays, on one grid; or a vector
             image with one rater per component.
         truths : list of label images, optional
-            One for each case, None where the truth is not known.
+            The true segmentation of each case, or None if it is not known.
 
         Returns
         -------
@@ -2352,12 +2370,12 @@ class CohortSTAPLEFilter(ProcessObject):
             first image.
         """
     def GetLabelImages(self) -> list[Any]:
-        """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
+        """Return the label map of each case of the last Execute; foreground: probability >= 0.5."""
     def GetProbabilityImages(self) -> list[Any]:
-        """Foreground probability of each case of the last Execute."""
+        """Return the foreground probability of each case of the last Execute."""
 
 class DeepConsensusFilter(ProcessObject):
-    """A network that is trained on images and label lists, with or without known truths.
+    """A network trained on images and lists of label maps, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # truths are optional
@@ -2497,11 +2515,13 @@ class DeepConsensusFilter(ProcessObject):
         ----------
         image : image
         labels : list of images
-            On the image's grid; None is a missing rater, a vector image one rater per component.
+                    On the image's grid; None stands for a missing rater; in a vector image, each
+                    component is a rater.
         rater_ids : sequence of int, str or None
-            As in Fit; raters unknown to Fit are treated as average raters.
+                    As in Fit; raters not present in Fit are treated as average raters.
         atlas_images : list of images
-            Images of the atlases that the labels come from, if Fit had atlas images.
+                    Images of the atlases from which the labels were propagated, if Fit had atlas
+                    images.
 
         Returns
         -------
@@ -2517,21 +2537,23 @@ class DeepConsensusFilter(ProcessObject):
             Each component is a channel. Images, labels and truths may be paths of files, which are
             read case by case and cached within CacheSize.
         label_lists : sequence of lists of images
-            For each image the label maps of its raters; None is a missing rater.
+                    The label maps of each image's raters; None stands for a missing rater.
         truths : sequence of images, optional
         rater_ids : sequence, optional
-            Ids (int or str) of the raters, one list for all cases or a list per case; None or 0 is
-            an unknown rater. By default a position in the lists identifies a rater.
+                    Ids (int or str) of the raters, either one list for all cases or a list per
+                    case; None or 0 stands for an unknown rater. By default a position in the lists
+                    identifies a rater.
         atlas_images : sequence of lists of images, optional
-            If the raters are atlases: their images, warped like their labels. The network then
-            starts from the result of joint fusion, and each atlas is used as an additional training
-            case, labelled by the others. Needs truths.
+                    If the raters are atlases, their images, warped in the same way as their labels.
+                    The network then starts from the result of joint fusion, and each atlas is used
+                    as an additional training case, labelled by the others. Requires truths.
         checkpoint : path, optional
             Written after each evaluation; if it exists, training resumes from it.
         image_stream : torch module, optional
-            Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
-            (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is trained.
-            Its stride is found by trial, unless it has attributes `stride` and `least_size`.
+                    Used instead of the built-in U-Net: maps (N, channels of the image, \\\\*S) to
+                    (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is
+                    trained. Its stride is determined by trial, unless it has attributes `stride`
+                    and `least_size`.
         transform : callable, optional
             Used instead of the built-in augmentation (mirroring of axes without orientation,
             rotation, scaling, deformation, brightness, contrast, gamma and noise), e.g. one of
@@ -2540,60 +2562,61 @@ class DeepConsensusFilter(ProcessObject):
             "prior" (a probability for each class). Sizes must not change; labels are class indices,
             255 where missing.
         warm_start : bool
-            Continue with the filter's model, from Fit or Load, instead of a new one. Labels,
-            channels and mode must be the same; raters may be new.
+                    Continue training the filter's model, from Fit or Load, instead of a new one.
+                    Labels, channels and mode must be the same; raters may be new.
         """
     def GetChosenLock(self) -> bool:
-        """Return whether Fit chose to lock unanimous voxels; LockUnanimousVoxels overrides it."""
+        """Return whether Fit locked unanimous voxels; LockUnanimousVoxels overrides this."""
     def GetChosenRaterWeight(self) -> float:
         """Return the RaterWeight that Fit chose; Execute uses it unless RaterWeight is set."""
     def GetDiagnostics(self) -> Diagnostics:
         """Return findings about the model of Fit or Load, and about the last Execute's image."""
     def GetEvidenceImage(self) -> Any:
-        """Return the network's total Dirichlet evidence, float64; 0 where it was not run."""
+        """Return the network's total Dirichlet evidence as float64; 0 where it was not run."""
     def GetHeldOutGain(self) -> dict[str, Interval]:
         """Return the gain in Dice over other fusers on held-out cases, with 90 % intervals.
 
         The other fusers are the vote, Consensus and, with atlas images, joint fusion. With truths,
-        Dice is that with the truth; else with raters held out from all fusers, and ties of the vote
-        are broken in favour of the network's label. NaN if no case was held out, as with fewer than
-        five.
+        Dice is computed against the truth; otherwise against raters held out from all fusers, and
+        ties of the vote are broken in favour of the network's label. The gain is NaN if no case was
+        held out, for example because there were fewer than five.
         """
     def GetLabelImage(self) -> Any:
         """Return the fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:
         """Return the label of each class of the trained model."""
     def GetProbabilityImage(self, label: int = 1) -> Any:
-        """Return the float64 probability of a label; 0 or 1 where the raters decided."""
+        """Return the probability of a label as float64; 0 or 1 at voxels decided by the raters."""
     def GetRaterIds(self) -> tuple[RaterId, ...]:
         """Return the ids of the raters in Fit."""
     def GetRaterReliability(self) -> dict[RaterId, float]:
         """Return each rater's estimated probability of the true class, by rater id.
 
-        Without truths it is one accuracy for all classes. The id 0, present if Fit had raters
-        without an id, stands for an average rater.
+        If Fit had no truths, this is one accuracy for all classes. The id 0, present if Fit had
+        raters without an id, represents an average rater.
         """
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
-        """Return iteration and validation loss of each evaluation of the last Fit; not saved."""
+        """Return iteration and validation loss for each evaluation of the last Fit; not saved."""
     @classmethod
     def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
-        """Load the model of a file; pass the image stream if Fit had one.
+        """Load the model from a file; pass the image stream if Fit had one.
 
-        Called on the class, it makes a new filter. The file holds the trained model only;
+        If called on the class, this creates a new filter. The file holds only the trained model;
         parameters of Execute are not changed.
         """
     def Save(self, path: PathLike) -> None:
-        """Save the trained model as a safetensors file, which cannot contain code."""
+        """Save the trained model as a safetensors file, a format that cannot contain code."""
 
 class AgreementFilter(ProcessObject):
     """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
 
     Computes Dice, Jaccard, generalised conformity index, specific agreement, volumes and their
-    variation; Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates,
-    and over the voxels that any rater marked, which deflates them; Hausdorff distance, its 95th
-    percentile, mean surface distance and surface Dice between surface voxel centres, as defined by
-    MONAI. For each pair, only voxels that both raters annotated count. If both raters left a label
-    out, Dice is 1 and distances are NaN; if one did, distances are infinite.
+    variation. Fleiss' kappa and Krippendorff's alpha are computed over all voxels, where background
+    inflates them, and over the voxels that any rater marked, which deflates them. Hausdorff
+    distance, its 95th percentile, mean surface distance and surface Dice are computed between
+    surface voxel centres, as defined by MONAI. Each pair of raters is compared only over voxels
+    that both annotated. If both raters left a label out, Dice is 1 and distances are NaN; if only
+    one did, distances are infinite.
     """
     def __init__(self, *, Surfaces: bool = ..., surfaces: bool = ..., SurfaceTolerance: float = ..., surfaceTolerance: float = ..., surface_tolerance: float = ..., VolumeIntervals: bool = ..., volumeIntervals: bool = ..., volume_intervals: bool = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Surfaces: bool
@@ -2640,8 +2663,8 @@ class AgreementFilter(ProcessObject):
             SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
             a vector image holds one rater per component.
         reference : image or LabelFusionFilter, optional
-            A consensus to compare each rater with: a label image, or a filter that fuses `images`
-            with this filter's MaskImage, MissingLabel and RaterMasks.
+            A consensus with which each rater is compared: a label image, or a filter that fuses
+            `images` with this filter's MaskImage, MissingLabel and RaterMasks.
         names : sequence of str, optional
             Names of the raters.
 
@@ -2652,11 +2675,12 @@ class AgreementFilter(ProcessObject):
         """
 
 class ReaderBiasFilter(ProcessObject):
-    """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
+    """Bias of each rater: mean distance outside a consensus in mm, overall and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if its normal points to the head,
-    within 37 degrees. Since each rater contributes to a consensus of all, the bias is slightly
-    underestimated; compare with a truth, or a consensus of the others, to avoid this.
+    Directions are the patient's: a part of the surface is cranial if its normal points to the head
+    to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias is
+    slightly underestimated; compare with a true segmentation or a consensus of the others to avoid
+    this.
     """
     def __init__(self, *, Label: int | None = ..., label: int | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Label: int | None
@@ -2685,14 +2709,14 @@ class ReaderBiasFilter(ProcessObject):
     def GetInputsAreLabels(self) -> bool:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def Execute(self, images: Any, reference: Any = None, names: Sequence[str] | None = None) -> ReaderBias:
-        """Compare contours.
+        """Compare the raters' contours with a consensus.
 
         Parameters
         ----------
         images : list of images
             The raters, on one grid.
         reference : image or LabelFusionFilter, optional
-            The consensus, or a filter that makes it; ConsensusFilter by default.
+            The consensus, or a filter that computes it; ConsensusFilter by default.
         names : sequence of str, optional
             Names of the raters.
 
@@ -2702,22 +2726,25 @@ class ReaderBiasFilter(ProcessObject):
             Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
         """
     def GetBiasImage(self, rater: int) -> Any:
-        """Image of a rater's signed distance from the consensus in mm, on the outer surface."""
+        """Return an image of a rater's signed distance from the consensus in mm."""
 
 @overload
 def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
+    """The recommended fuser: keeps shared detail by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
+    The rules are as follows; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table
+    on which they are based:
 
-    1. One rater: that rater's labels.
-    2. Raters whose contours coincide where those of others do not are copies and count once.
+    1. If there is one rater, that rater's labels are returned.
+    2. Raters whose contours coincide where other raters' contours differ are copies and count once.
     3. A label that more than half of the raters left empty is absent. The outline of an object is
-       fused from the raters who found it, without raters far from the others if these agree. An
-       object that no majority found is added if the raters miss that many of the other objects.
-    4. The coherence vote: detail that raters share is kept, the rest is smoothed.
-    5. Other deviations from the vote are reverted: components that a majority marked are kept, no
-       others are added, and no rater's loss by an outline exceeds what the raters' spread explains.
+       fused from the raters who found it, excluding outliers if the other raters agree. An object
+       that no majority found is added if the raters miss the other objects often enough to make
+       this plausible.
+    4. The coherence vote keeps the detail that raters share and smooths the rest.
+    5. Other deviations from the majority vote are reverted: components that a majority marked are
+       kept, no others are added, and no rater loses more Dice than the spread between raters
+       explains.
 
     GetCandidateImage computes other fusions of the same raters on demand.
 
@@ -2726,10 +2753,10 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
         Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
         docs/howto/findings.md lists them.
@@ -2768,18 +2795,21 @@ def Consensus(images: Sequence[_ImageT | None], *, agreementLimits: Mapping[str,
 def Consensus(*images: Any, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
+    """The recommended fuser: keeps shared detail by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
+    The rules are as follows; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table
+    on which they are based:
 
-    1. One rater: that rater's labels.
-    2. Raters whose contours coincide where those of others do not are copies and count once.
+    1. If there is one rater, that rater's labels are returned.
+    2. Raters whose contours coincide where other raters' contours differ are copies and count once.
     3. A label that more than half of the raters left empty is absent. The outline of an object is
-       fused from the raters who found it, without raters far from the others if these agree. An
-       object that no majority found is added if the raters miss that many of the other objects.
-    4. The coherence vote: detail that raters share is kept, the rest is smoothed.
-    5. Other deviations from the vote are reverted: components that a majority marked are kept, no
-       others are added, and no rater's loss by an outline exceeds what the raters' spread explains.
+       fused from the raters who found it, excluding outliers if the other raters agree. An object
+       that no majority found is added if the raters miss the other objects often enough to make
+       this plausible.
+    4. The coherence vote keeps the detail that raters share and smooths the rest.
+    5. Other deviations from the majority vote are reverted: components that a majority marked are
+       kept, no others are added, and no rater loses more Dice than the spread between raters
+       explains.
 
     GetCandidateImage computes other fusions of the same raters on demand.
 
@@ -2788,10 +2818,10 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits:
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
         Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
         docs/howto/findings.md lists them.
@@ -2830,24 +2860,24 @@ def consensus_filter(images: Sequence[_ImageT | None], *, agreement_limits: Mapp
 def consensus_filter(*images: Any, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The vote, smoothed only where raters do not share its detail.
+    """Majority vote smoothed only where raters do not share its detail.
 
-    Every rater's mask is split into bands of scale. Bands are kept where those of different raters
-    correlate, and removed elsewhere; the contour is drawn between the mean vote shares inside and
-    outside. GetResolution returns, in mm, how finely the raters agree. The scales are multiples of
-    the smallest voxel side; there are no parameters to tune. Probability inputs are treated as
-    masks between 0 and 1.
-    ``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
+    Every rater's mask is decomposed into scale bands. Bands are kept where those of different
+    raters correlate, and removed elsewhere; the threshold for the contour lies between the mean
+    vote shares inside and outside. GetResolution returns the finest scale, in mm, at which the
+    raters agree. The scales are multiples of the smallest voxel side, so there are no parameters to
+    tune. Probability inputs are treated as masks with values between 0 and 1.
+    ``examples/benchmarks/methods/consensus_evidence.py`` compares this filter with other fusers.
 
     Function form of CoherenceVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     classAxis : an integer, or None; default none
@@ -2890,24 +2920,24 @@ def CoherenceVote(images: Sequence[_ImageT | None], *, raterWeights: Sequence[fl
 def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The vote, smoothed only where raters do not share its detail.
+    """Majority vote smoothed only where raters do not share its detail.
 
-    Every rater's mask is split into bands of scale. Bands are kept where those of different raters
-    correlate, and removed elsewhere; the contour is drawn between the mean vote shares inside and
-    outside. GetResolution returns, in mm, how finely the raters agree. The scales are multiples of
-    the smallest voxel side; there are no parameters to tune. Probability inputs are treated as
-    masks between 0 and 1.
-    ``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
+    Every rater's mask is decomposed into scale bands. Bands are kept where those of different
+    raters correlate, and removed elsewhere; the threshold for the contour lies between the mean
+    vote shares inside and outside. GetResolution returns the finest scale, in mm, at which the
+    raters agree. The scales are multiples of the smallest voxel side, so there are no parameters to
+    tune. Probability inputs are treated as masks with values between 0 and 1.
+    ``examples/benchmarks/methods/consensus_evidence.py`` compares this filter with other fusers.
 
     Function form of CoherenceVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     class_axis : an integer, or None; default none
@@ -2950,21 +2980,21 @@ def coherence_vote_filter(images: Sequence[_ImageT | None], *, rater_weights: Se
 def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | _Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Foreground probability and each rater's sensitivity and specificity, by EM.
+    """Foreground probability and each rater's sensitivity and specificity, estimated by EM.
 
-    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Probability
-    images among the inputs count as fractional votes; EM then runs from one start.
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and results. Execute returns the
+    float64 foreground probability; GetLabelImage() returns the label map (probability >= 0.5).
+    Probability images among the inputs count as fractional votes; EM then runs from a single start.
 
     Function form of STAPLEImageFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidenceWeight : a number; default 1.0
@@ -3050,21 +3080,21 @@ def STAPLE(images: Sequence[_ImageT | None], confidenceWeight: float = 1.0, fore
 def STAPLE(*images: Any, prior: float | _Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | _Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Foreground probability and each rater's sensitivity and specificity, by EM.
+    """Foreground probability and each rater's sensitivity and specificity, estimated by EM.
 
-    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Probability
-    images among the inputs count as fractional votes; EM then runs from one start.
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and results. Execute returns the
+    float64 foreground probability; GetLabelImage() returns the label map (probability >= 0.5).
+    Probability images among the inputs count as fractional votes; EM then runs from a single start.
 
     Function form of STAPLEImageFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidence_weight : a number; default 1.0
@@ -3150,7 +3180,7 @@ def staple_image_filter(images: Sequence[_ImageT | None], *, prior: float | _Ima
 def staple_image_filter(*images: Any, prior: float | _Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map, label probabilities and each rater's confusion matrix, by EM.
+    """Label map, label probabilities and each rater's confusion matrix, estimated by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``; where the released wheels have a bug, it
     follows ITK's main branch.
@@ -3160,10 +3190,10 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     terminationUpdateThreshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more than this; 0: until
         nothing changes, after 10,000 iterations at most.
@@ -3245,7 +3275,7 @@ def MultiLabelSTAPLE(images: Sequence[_ImageT | None], labelForUndecidedPixels: 
 def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map, label probabilities and each rater's confusion matrix, by EM.
+    """Label map, label probabilities and each rater's confusion matrix, estimated by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``; where the released wheels have a bug, it
     follows ITK's main branch.
@@ -3255,10 +3285,10 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     termination_update_threshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more than this; 0: until
         nothing changes, after 10,000 iterations at most.
@@ -3349,10 +3379,10 @@ def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
     agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
@@ -3402,10 +3432,10 @@ def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_fo
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
     agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
@@ -3448,19 +3478,19 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
 def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Majority vote with optional threshold, weights, tie rule and smoothing.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision: the
-    strongest simple baseline known to us. Probability inputs count as fractional votes, so that the
-    plain vote is their mean.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision, which is
+    the strongest simple baseline known to us. Probability inputs count as fractional votes; without
+    smoothing their vote share is their mean.
 
     Function form of MajorityVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more votes than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -3513,19 +3543,19 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
 def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Majority vote with optional threshold, weights, tie rule and smoothing.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision: the
-    strongest simple baseline known to us. Probability inputs count as fractional votes, so that the
-    plain vote is their mean.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision, which is
+    the strongest simple baseline known to us. Probability inputs count as fractional votes; without
+    smoothing their vote share is their mean.
 
     Function form of MajorityVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more votes than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -3576,11 +3606,11 @@ def majority_vote_filter(images: Sequence[_ImageT | None], *, threshold: float |
 def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Smoothed vote shares, corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for the raters' mean sensitivity and specificity.
 
-    For noisy raters its contours are closer to the truth than the smoothed vote's. Like that, it
-    erodes thin structures, except for unanimous voxels.
-    ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting. Probabilities
+    For noisy raters its contours are closer to the truth than those of the smoothed vote. Like the
+    smoothed vote, it erodes thin structures, except for unanimous voxels.
+    ``examples/benchmarks/methods/evidence_table.py`` compares both in every setting. Probabilities
     are vote shares.
 
     Function form of CorrectedVoteFilter.
@@ -3588,10 +3618,10 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothingSigma : a number >= 0 and <= 100000; default 1.0
@@ -3636,11 +3666,11 @@ def CorrectedVote(images: Sequence[_ImageT | None], *, raterWeights: Sequence[fl
 def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Smoothed vote shares, corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for the raters' mean sensitivity and specificity.
 
-    For noisy raters its contours are closer to the truth than the smoothed vote's. Like that, it
-    erodes thin structures, except for unanimous voxels.
-    ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting. Probabilities
+    For noisy raters its contours are closer to the truth than those of the smoothed vote. Like the
+    smoothed vote, it erodes thin structures, except for unanimous voxels.
+    ``examples/benchmarks/methods/evidence_table.py`` compares both in every setting. Probabilities
     are vote shares.
 
     Function form of CorrectedVoteFilter.
@@ -3648,10 +3678,10 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothing_sigma : a number >= 0 and <= 100000; default 1.0
@@ -3696,21 +3726,22 @@ def corrected_vote_filter(images: Sequence[_ImageT | None], *, rater_weights: Se
 def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Consensus level, labeler accuracy and truth, estimated together by EM.
+    """Joint estimation of consensus level, labeler accuracy and truth (COLLATE), by EM.
 
-    A voxel is either easy, where raters rarely err, or hard, where each rater errs by a confusion
-    matrix. Which voxels are easy is estimated, so the matrices describe hard voxels only, however
-    large the easy background is. If raters err often, unanimous voxels may be overruled.
+    A voxel is either easy, so that raters rarely err there, or hard, so that each rater errs
+    according to a confusion matrix. The filter estimates which voxels are easy, so the matrices
+    describe only hard voxels, however large the easy background is. If raters err often, even a
+    unanimous vote may be overruled.
 
     Function form of COLLATEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     consensusLevels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1
         only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -3764,21 +3795,22 @@ def COLLATE(images: Sequence[_ImageT | None], *, consensusLevels: Sequence[float
 def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Consensus level, labeler accuracy and truth, estimated together by EM.
+    """Joint estimation of consensus level, labeler accuracy and truth (COLLATE), by EM.
 
-    A voxel is either easy, where raters rarely err, or hard, where each rater errs by a confusion
-    matrix. Which voxels are easy is estimated, so the matrices describe hard voxels only, however
-    large the easy background is. If raters err often, unanimous voxels may be overruled.
+    A voxel is either easy, so that raters rarely err there, or hard, so that each rater errs
+    according to a confusion matrix. The filter estimates which voxels are easy, so the matrices
+    describe only hard voxels, however large the easy background is. If raters err often, even a
+    unanimous vote may be overruled.
 
     Function form of COLLATEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     consensus_levels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1
         only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -3832,21 +3864,21 @@ def collate_filter(images: Sequence[_ImageT | None], *, consensus_levels: Sequen
 def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map of highest evidence p(t, D), with the raters' confusions integrated out.
+    """Find the label map with the highest evidence p(t, D), with rater confusions integrated out.
 
-    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
-    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
-    is the map of highest evidence in both cases.
+    Accepts label images with arbitrary label values. GetProbabilityImage returns a voxel's marginal
+    posterior if NumberOfSamples is set, otherwise its conditional posterior given the rest of the
+    map; the label map is the map with the highest evidence in both cases.
 
     Function form of DirectInferenceFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it
         (shared by the other labels) in each column.
@@ -3900,21 +3932,21 @@ def DirectInference(images: Sequence[_ImageT | None], *, pseudoCounts: Sequence[
 def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map of highest evidence p(t, D), with the raters' confusions integrated out.
+    """Find the label map with the highest evidence p(t, D), with rater confusions integrated out.
 
-    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
-    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
-    is the map of highest evidence in both cases.
+    Accepts label images with arbitrary label values. GetProbabilityImage returns a voxel's marginal
+    posterior if NumberOfSamples is set, otherwise its conditional posterior given the rest of the
+    map; the label map is the map with the highest evidence in both cases.
 
     Function form of DirectInferenceFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it
         (shared by the other labels) in each column.
@@ -3968,20 +4000,20 @@ def direct_inference_filter(images: Sequence[_ImageT | None], *, pseudo_counts: 
 def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+    """Label map, and each rater's confusion matrix at every voxel, estimated by EM over windows.
 
-    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
-    around each voxel. Voxels that all raters give to one label keep it.
+    Accepts label images with arbitrary label values. Performance is estimated in a box with a half
+    width of `WindowRadius` mm around each voxel. Voxels at which all raters agree keep their label.
 
     Function form of SpatialSTAPLEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -4044,20 +4076,20 @@ def SpatialSTAPLE(images: Sequence[_ImageT | None], *, windowRadius: float = 20.
 def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+    """Label map, and each rater's confusion matrix at every voxel, estimated by EM over windows.
 
-    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
-    around each voxel. Voxels that all raters give to one label keep it.
+    Accepts label images with arbitrary label values. Performance is estimated in a box with a half
+    width of `WindowRadius` mm around each voxel. Voxels at which all raters agree keep their label.
 
     Function form of SpatialSTAPLEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -4120,21 +4152,21 @@ def spatial_staple_filter(images: Sequence[_ImageT | None], *, window_radius: fl
 def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Assigns each voxel to the label of smallest signed distance, averaged over the raters.
+    """Assigns each voxel to the label with the smallest mean signed distance over the raters.
 
     Distances are in mm. For a rater who did not draw a label at all, the largest distance of the
     others is used. GetProbabilityImage converts mean distances to log odds: `ProbabilityScale` mm
-    are a factor e. Where all raters agree the probability is 1.
+    correspond to a factor of e. Where all raters agree the probability is 1.
 
     Function form of ShapeBasedAveragingFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     trimFraction : a number >= 0 and <= 0.49; default 0.0
         Fraction of the distances that is left out of the average at each end.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -4183,21 +4215,21 @@ def ShapeBasedAveraging(images: Sequence[_ImageT | None], *, trimFraction: float
 def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Assigns each voxel to the label of smallest signed distance, averaged over the raters.
+    """Assigns each voxel to the label with the smallest mean signed distance over the raters.
 
     Distances are in mm. For a rater who did not draw a label at all, the largest distance of the
     others is used. GetProbabilityImage converts mean distances to log odds: `ProbabilityScale` mm
-    are a factor e. Where all raters agree the probability is 1.
+    correspond to a factor of e. Where all raters agree the probability is 1.
 
     Function form of ShapeBasedAveragingFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     trim_fraction : a number >= 0 and <= 0.49; default 0.0
         Fraction of the distances that is left out of the average at each end.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -4246,21 +4278,21 @@ def shape_based_averaging_filter(images: Sequence[_ImageT | None], *, trim_fract
 def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The label map closest to all raters at once, by Dice or Jaccard.
+    """The label map closest to all raters at once, as measured by Dice or Jaccard.
 
-    Each label is fused against all others; a voxel chosen for several labels gets the one with most
-    votes. Voxels with the same votes get the same label. Missing votes are replaced by the majority
-    vote of the others. The probability of the map's label is 1.
+    Each label is fused against all others; a voxel in the masks of several labels is assigned to
+    the label with the most votes. Voxels with the same votes have the same label. Missing votes are
+    replaced by the majority vote of the others. The probability of the assigned label is 1.
 
     Function form of FrechetConsensusFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     measure : one of dice, jaccard; default dice
         The overlap to maximise.
     agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
@@ -4301,21 +4333,21 @@ def FrechetConsensus(images: Sequence[_ImageT | None], *, measure: str = 'dice',
 def FrechetConsensus(*images: Any, measure: str = 'dice', agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The label map closest to all raters at once, by Dice or Jaccard.
+    """The label map closest to all raters at once, as measured by Dice or Jaccard.
 
-    Each label is fused against all others; a voxel chosen for several labels gets the one with most
-    votes. Voxels with the same votes get the same label. Missing votes are replaced by the majority
-    vote of the others. The probability of the map's label is 1.
+    Each label is fused against all others; a voxel in the masks of several labels is assigned to
+    the label with the most votes. Voxels with the same votes have the same label. Missing votes are
+    replaced by the majority vote of the others. The probability of the assigned label is 1.
 
     Function form of FrechetConsensusFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     measure : one of dice, jaccard; default dice
         The overlap to maximise.
     agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
@@ -4358,18 +4390,18 @@ def frechet_consensus_filter(*images: Any, measure: str = 'dice', agreement_limi
 def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Iterated vote in which raters are weighted by their overlap with the consensus.
 
-    A rater's weight is its Dice overlap with the vote, over the whole image; raters far below the
-    others, or without any overlap, are dropped (Langerak et al. 2010).
+    A rater's weight is the Dice overlap with the vote over the whole image; raters with an overlap
+    far below that of the others, or without any overlap, are dropped (Langerak et al. 2010).
 
     Function form of SIMPLEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximumIterations : an integer >= 1; default 10
@@ -4418,18 +4450,18 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
 def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Iterated vote in which raters are weighted by their overlap with the consensus.
 
-    A rater's weight is its Dice overlap with the vote, over the whole image; raters far below the
-    others, or without any overlap, are dropped (Langerak et al. 2010).
+    A rater's weight is the Dice overlap with the vote over the whole image; raters with an overlap
+    far below that of the others, or without any overlap, are dropped (Langerak et al. 2010).
 
     Function form of SIMPLEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximum_iterations : an integer >= 1; default 10
@@ -4486,10 +4518,10 @@ def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: _Image | Non
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -4557,10 +4589,10 @@ def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: _Ima
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -4620,21 +4652,22 @@ def boundary_simple_filter(*images: Any, image: _Image | None = None, patch_radi
 def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
-    Inputs of an integer type are label images. If any input has a floating type, all are
-    foreground probabilities from 0 to 1, and masks among them are 0 or 1; label images stored as
-    floats must be cast. Vector images of a floating type, lists of one image per class and arrays
-    with `ClassAxis` are class probabilities. Probabilities are clipped according to `ErrorRate`. To
-    use a prior that varies in space, add it as another probability image with weight T.
+    Inputs of integer type are label images. If any input has a floating-point type, all inputs are
+    foreground probabilities from 0 to 1, and masks among them have values 0 and 1; label images
+    stored as floats must be cast. Vector images of floating-point type, lists of one image per
+    class, and arrays with `ClassAxis` are class probabilities. Probabilities are clipped according
+    to `ErrorRate`. To use a spatially varying prior, add it as another probability image with
+    weight T.
 
     Function form of LogOpinionPoolFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     raterWeights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -4689,21 +4722,22 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
 def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
-    Inputs of an integer type are label images. If any input has a floating type, all are
-    foreground probabilities from 0 to 1, and masks among them are 0 or 1; label images stored as
-    floats must be cast. Vector images of a floating type, lists of one image per class and arrays
-    with `ClassAxis` are class probabilities. Probabilities are clipped according to `ErrorRate`. To
-    use a prior that varies in space, add it as another probability image with weight T.
+    Inputs of integer type are label images. If any input has a floating-point type, all inputs are
+    foreground probabilities from 0 to 1, and masks among them have values 0 and 1; label images
+    stored as floats must be cast. Vector images of floating-point type, lists of one image per
+    class, and arrays with `ClassAxis` are class probabilities. Probabilities are clipped according
+    to `ErrorRate`. To use a spatially varying prior, add it as another probability image with
+    weight T.
 
     Function form of LogOpinionPoolFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     rater_weights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -4756,22 +4790,22 @@ def log_opinion_pool_filter(images: Sequence[_ImageT | None], *, rater_weights: 
 def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Weighted mean of class probabilities, and the label of the highest mean.
+    """Weighted mean of class probabilities, and the label with the highest mean.
 
-    The usual way to combine an ensemble, and the majority vote for soft inputs. Label images count
-    as probabilities 0 and 1, so that for label images it is the majority vote. Inputs
-    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
-    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    This is the usual way to combine an ensemble. Label images count as probabilities 0 and 1, so
+    for label images the result is the majority vote. Inputs are vector images or lists of one image
+    per class, whose probabilities sum to 1; arrays with `ClassAxis`; or scalar images of
+    floating-point type, which contain the foreground probability.
 
     Function form of ProbabilityAverageFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What to do where labels are equally probable.
     labelForUndecidedPixels : an integer; default max label + 1
@@ -4818,22 +4852,22 @@ def ProbabilityAverage(images: Sequence[_ImageT | None], *, tieRule: str = 'unde
 def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Weighted mean of class probabilities, and the label of the highest mean.
+    """Weighted mean of class probabilities, and the label with the highest mean.
 
-    The usual way to combine an ensemble, and the majority vote for soft inputs. Label images count
-    as probabilities 0 and 1, so that for label images it is the majority vote. Inputs
-    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
-    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    This is the usual way to combine an ensemble. Label images count as probabilities 0 and 1, so
+    for label images the result is the majority vote. Inputs are vector images or lists of one image
+    per class, whose probabilities sum to 1; arrays with `ClassAxis`; or scalar images of
+    floating-point type, which contain the foreground probability.
 
     Function form of ProbabilityAverageFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What to do where labels are equally probable.
     label_for_undecided_pixels : an integer; default max label + 1
@@ -4880,10 +4914,10 @@ def probability_average_filter(images: Sequence[_ImageT | None], *, tie_rule: st
 def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, interiorImage: _Image | None = None, image: _Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Uses the interior fuser everywhere except in a band around the contour.
+    """Uses one fuser in a band around the contour, and the interior fuser everywhere else.
 
     Both fusers are filters with their own parameters; GetBoundaryResult() and GetInteriorResult()
-    return their results. They get the same images, with the hybrid's mask, missing label,
+    return their results. They receive the same images, and the hybrid's mask, missing label,
     tolerances and threads if set. The interior may also be a given image (InteriorImage), or a
     trained DeepConsensusFilter, which reads Image:
 
@@ -4894,10 +4928,10 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     interiorFilter : a label fusion filter, DeepConsensusFilter included, or None; default MajorityVoteFilter()
         Fuser used away from the contour.
     interiorImage : an image, or None; default None
@@ -4951,10 +4985,10 @@ def HybridFusion(images: Sequence[_ImageT | None], *, interiorFilter: LabelFusio
 def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, interiorImage: _Image | None = None, image: _Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, interior_image: _Image | None = None, image: _Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Uses the interior fuser everywhere except in a band around the contour.
+    """Uses one fuser in a band around the contour, and the interior fuser everywhere else.
 
     Both fusers are filters with their own parameters; GetBoundaryResult() and GetInteriorResult()
-    return their results. They get the same images, with the hybrid's mask, missing label,
+    return their results. They receive the same images, and the hybrid's mask, missing label,
     tolerances and threads if set. The interior may also be a given image (InteriorImage), or a
     trained DeepConsensusFilter, which reads Image:
 
@@ -4965,10 +4999,10 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     interior_filter : a label fusion filter, DeepConsensusFilter included, or None; default MajorityVoteFilter()
         Fuser used away from the contour.
     interior_image : an image, or None; default None
@@ -5022,25 +5056,26 @@ def hybrid_fusion_filter(images: Sequence[_ImageT | None], *, interior_filter: L
 def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, interior_image: _Image | None = None, image: _Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Fusion object by object: the raters' marks are matched, tested for being real and outlined.
+    """Object-by-object fusion: match the raters' marks, test which are real, fuse the outlines.
 
-    Raters of lesions, nodules or cells first find objects and then outline them. So marks of
-    different raters are matched first; then a detection model gives the probability that each
-    object is real; and each outline is fused from the raters who found it. Inputs are masks, whose
-    connected components are objects, or instance maps, whose labels need not correspond between
-    raters. The output is an instance map, sorted by the number of raters who found an object, or a
-    mask. A voxel's probability is the product of that of its object being real and that of the
-    voxel being inside, adjusted to exceed one half exactly inside the output's objects.
+    Raters of lesions, nodules or cells first find objects and then outline them. Accordingly, marks
+    of different raters are matched first; then a detection model estimates the probability that
+    each object is real; finally each outline is fused from the raters who found the object. Inputs
+    are masks, whose connected components are objects, or instance maps, whose labels need not
+    correspond between raters. The output is an instance map, with labels sorted by the number of
+    raters who found an object, or a mask. A voxel's probability is the product of the probability
+    that its object is real and the probability that the voxel is inside the object, adjusted to
+    exceed one half exactly inside the output's objects.
 
     Function form of InstanceConsensusFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     outputMap : one of instances, mask; default instances
         Whether each object has its own label in the output (instances), or all have label 1.
     inputObjects : one of components, labels; default components
@@ -5093,25 +5128,26 @@ def InstanceConsensus(images: Sequence[_ImageT | None], *, outputMap: str = 'ins
 def InstanceConsensus(*images: Any, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def instance_consensus_filter(images: Sequence[NDArray[Any] | None], *, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Fusion object by object: the raters' marks are matched, tested for being real and outlined.
+    """Object-by-object fusion: match the raters' marks, test which are real, fuse the outlines.
 
-    Raters of lesions, nodules or cells first find objects and then outline them. So marks of
-    different raters are matched first; then a detection model gives the probability that each
-    object is real; and each outline is fused from the raters who found it. Inputs are masks, whose
-    connected components are objects, or instance maps, whose labels need not correspond between
-    raters. The output is an instance map, sorted by the number of raters who found an object, or a
-    mask. A voxel's probability is the product of that of its object being real and that of the
-    voxel being inside, adjusted to exceed one half exactly inside the output's objects.
+    Raters of lesions, nodules or cells first find objects and then outline them. Accordingly, marks
+    of different raters are matched first; then a detection model estimates the probability that
+    each object is real; finally each outline is fused from the raters who found the object. Inputs
+    are masks, whose connected components are objects, or instance maps, whose labels need not
+    correspond between raters. The output is an instance map, with labels sorted by the number of
+    raters who found an object, or a mask. A voxel's probability is the product of the probability
+    that its object is real and the probability that the voxel is inside the object, adjusted to
+    exceed one half exactly inside the output's objects.
 
     Function form of InstanceConsensusFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     output_map : one of instances, mask; default instances
         Whether each object has its own label in the output (instances), or all have label 1.
     input_objects : one of components, labels; default components
@@ -5164,13 +5200,13 @@ def instance_consensus_filter(images: Sequence[_ImageT | None], *, output_map: s
 def instance_consensus_filter(*images: Any, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def IntensityRefinement(images: Sequence[NDArray[Any] | None], *, image: _Image | None = None, filter: LabelFusionFilter | None = None, intensitySigma: float | None = None, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Refines a fuser's result by the image where raters disagree. No training data are needed.
+    """Refines a fuser's result with image intensities where raters disagree, without training data.
 
-    The intensities of each label are learned from voxels on which all raters agree; around a
-    disputed voxel they give the likelihood of its intensity under each label. The likelihood's
-    exponent is chosen by held-out raters: the prediction of each of them from the others must
-    improve, else it is 0 and the result is the fuser's, which GetFilterResult() returns. At least
-    three raters are needed, or none can be held out.
+    The intensity distribution of each label is learned from voxels on which all raters agree;
+    around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
+    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
+    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
+    which GetFilterResult() returns. At least three raters are needed for holding one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
 
@@ -5179,10 +5215,10 @@ def IntensityRefinement(images: Sequence[NDArray[Any] | None], *, image: _Image 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     image : an image, or None; default None
         The image the labels were drawn on.
     filter : a label fusion filter, or None; default ConsensusFilter()
@@ -5229,13 +5265,13 @@ def IntensityRefinement(images: Sequence[_ImageT | None], *, image: _Image | Non
 def IntensityRefinement(*images: Any, image: _Image | None = None, filter: LabelFusionFilter | None = None, intensitySigma: float | None = None, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def intensity_refinement_filter(images: Sequence[NDArray[Any] | None], *, image: _Image | None = None, filter: LabelFusionFilter | None = None, intensity_sigma: float | None = None, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Refines a fuser's result by the image where raters disagree. No training data are needed.
+    """Refines a fuser's result with image intensities where raters disagree, without training data.
 
-    The intensities of each label are learned from voxels on which all raters agree; around a
-    disputed voxel they give the likelihood of its intensity under each label. The likelihood's
-    exponent is chosen by held-out raters: the prediction of each of them from the others must
-    improve, else it is 0 and the result is the fuser's, which GetFilterResult() returns. At least
-    three raters are needed, or none can be held out.
+    The intensity distribution of each label is learned from voxels on which all raters agree;
+    around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
+    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
+    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
+    which GetFilterResult() returns. At least three raters are needed for holding one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
 
@@ -5244,10 +5280,10 @@ def intensity_refinement_filter(images: Sequence[NDArray[Any] | None], *, image:
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     image : an image, or None; default None
         The image the labels were drawn on.
     filter : a label fusion filter, or None; default ConsensusFilter()
@@ -5296,18 +5332,18 @@ def intensity_refinement_filter(*images: Any, image: _Image | None = None, filte
 def LocallyWeightedVote(images: Sequence[NDArray[Any] | None], *, power: float = 2.0, image: _Image | Sequence[_Image] | None = None, atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = None, patchRadius: float | Sequence[float] | None = None, searchRadius: float | Sequence[float] | None = None, normalizePatches: bool = True, exclusionImages: Mapping[int, _Image] | None = None, fuseIntensities: bool = False, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Vote of atlases, each weighted by the local similarity of its image to the target.
 
-    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches, so
-    that in homogeneous regions all atlases have nearly equal weights.
+    The weight of an atlas is ``(1 + d / smallest)^-Power``, where d is the mean squared difference
+    of the patches, so that in homogeneous regions all atlases have nearly equal weights.
 
     Function form of LocallyWeightedVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     power : a number >= 0 and <= 16; default 2.0
         Exponent of the inverse mean squared difference.
     image : an image, or a list with an image for each modality, or None; default None
@@ -5367,18 +5403,18 @@ def LocallyWeightedVote(*images: Any, power: float = 2.0, image: _Image | Sequen
 def locally_weighted_vote_filter(images: Sequence[NDArray[Any] | None], *, power: float = 2.0, image: _Image | Sequence[_Image] | None = None, atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = None, patch_radius: float | Sequence[float] | None = None, search_radius: float | Sequence[float] | None = None, normalize_patches: bool = True, exclusion_images: Mapping[int, _Image] | None = None, fuse_intensities: bool = False, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Vote of atlases, each weighted by the local similarity of its image to the target.
 
-    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches, so
-    that in homogeneous regions all atlases have nearly equal weights.
+    The weight of an atlas is ``(1 + d / smallest)^-Power``, where d is the mean squared difference
+    of the patches, so that in homogeneous regions all atlases have nearly equal weights.
 
     Function form of LocallyWeightedVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     power : a number >= 0 and <= 16; default 2.0
         Exponent of the inverse mean squared difference.
     image : an image, or a list with an image for each modality, or None; default None
@@ -5436,21 +5472,21 @@ def locally_weighted_vote_filter(images: Sequence[_ImageT | None], *, power: flo
 def locally_weighted_vote_filter(*images: Any, power: float = 2.0, image: _Image | Sequence[_Image] | None = None, atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = None, patch_radius: float | Sequence[float] | None = None, search_radius: float | Sequence[float] | None = None, normalize_patches: bool = True, exclusion_images: Mapping[int, _Image] | None = None, fuse_intensities: bool = False, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def JointLabelFusion(images: Sequence[NDArray[Any] | None], *, beta: float = 2.0, alpha: float = 0.1, constrainWeights: bool = False, image: _Image | Sequence[_Image] | None = None, atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = None, patchRadius: float | Sequence[float] | None = None, searchRadius: float | Sequence[float] | None = None, normalizePatches: bool = True, exclusionImages: Mapping[int, _Image] | None = None, fuseIntensities: bool = False, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Joint label fusion: vote of patches, weighted by the atlases' joint errors.
+    """Joint label fusion: vote of patches, weighted by the atlases' expected joint errors.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; of each atlas the
-    patch in the search box that is most similar to the target's.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; from each atlas, the
+    patch in the search box that is most similar to the target's is used.
 
     Function form of JointLabelFusionFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     beta : a number > 0 and < 16; default 2.0
         Exponent of the errors.
     alpha : a number > 0; default 0.1
@@ -5513,21 +5549,21 @@ def JointLabelFusion(images: Sequence[_ImageT | None], *, beta: float = 2.0, alp
 def JointLabelFusion(*images: Any, beta: float = 2.0, alpha: float = 0.1, constrainWeights: bool = False, image: _Image | Sequence[_Image] | None = None, atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = None, patchRadius: float | Sequence[float] | None = None, searchRadius: float | Sequence[float] | None = None, normalizePatches: bool = True, exclusionImages: Mapping[int, _Image] | None = None, fuseIntensities: bool = False, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def joint_label_fusion_filter(images: Sequence[NDArray[Any] | None], *, beta: float = 2.0, alpha: float = 0.1, constrain_weights: bool = False, image: _Image | Sequence[_Image] | None = None, atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = None, patch_radius: float | Sequence[float] | None = None, search_radius: float | Sequence[float] | None = None, normalize_patches: bool = True, exclusion_images: Mapping[int, _Image] | None = None, fuse_intensities: bool = False, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Joint label fusion: vote of patches, weighted by the atlases' joint errors.
+    """Joint label fusion: vote of patches, weighted by the atlases' expected joint errors.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; of each atlas the
-    patch in the search box that is most similar to the target's.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; from each atlas, the
+    patch in the search box that is most similar to the target's is used.
 
     Function form of JointLabelFusionFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     beta : a number > 0 and < 16; default 2.0
         Exponent of the errors.
     alpha : a number > 0; default 0.1
@@ -5589,7 +5625,7 @@ def joint_label_fusion_filter(images: Sequence[_ImageT | None], *, beta: float =
 @overload
 def joint_label_fusion_filter(*images: Any, beta: float = 2.0, alpha: float = 0.1, constrain_weights: bool = False, image: _Image | Sequence[_Image] | None = None, atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = None, patch_radius: float | Sequence[float] | None = None, search_radius: float | Sequence[float] | None = None, normalize_patches: bool = True, exclusion_images: Mapping[int, _Image] | None = None, fuse_intensities: bool = False, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 def AtlasSelection(target: Any, images: Sequence[Any], *, numberOfAtlases: int = 5, similarity: str = 'squared difference', maskImage: _Image | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> tuple[float, ...]:
-    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
+    """Assigns weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns weights
     that fusers accept as RaterWeights. Intensities are first matched to the target's.
@@ -5631,7 +5667,7 @@ def AtlasSelection(target: Any, images: Sequence[Any], *, numberOfAtlases: int =
         Weight of each atlas.
     """
 def atlas_selection_filter(target: Any, images: Sequence[Any], *, number_of_atlases: int = 5, similarity: str = 'squared difference', mask_image: _Image | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> tuple[float, ...]:
-    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
+    """Assigns weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns weights
     that fusers accept as RaterWeights. Intensities are first matched to the target's.
@@ -5675,11 +5711,12 @@ def atlas_selection_filter(target: Any, images: Sequence[Any], *, number_of_atla
 def ConformalBand(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, tolerance: float = 0.05, unit: str = 'case', risk: str = 'miscoverage', score: str = 'distance', normalization: str = 'rater_spread', mondrian: bool = False, emptyPolicy: str = 'ambiguous', regionMargin: float = 10.0, probabilityIsVoteFraction: bool = False, alpha: float = 0.1, withoutPromise: bool = False, fusionMethod: str | None = None, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
     """Marks where a consensus may be wrong, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
-    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
-    3 empty. Given a list of probability images, one per label, the result has bit k set where
-    label k is possible; GetSetSizeImage() counts them. GetGuarantee() returns the guarantee in one
-    sentence. No statistic of the raters can detect an error that all of them share.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
+    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
+    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
+    guarantee in one sentence. No statistic of the raters can detect an error that all of them
+    share.
 
     Function form of ConformalBandFilter.
 
@@ -5687,7 +5724,7 @@ def ConformalBand(probability: Any, raters: Sequence[Any] | None = None, *, reco
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind this consensus, as in Calibrate.
+        The raters fused into this consensus, as in Calibrate.
     record : path
         The file that Save wrote.
     tolerance : a number >= 0 and <= 1; default 0.05
@@ -5740,18 +5777,19 @@ def ConformalBand(probability: Any, raters: Sequence[Any] | None = None, *, reco
     Returns
     -------
     image
-        uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
-        label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
-        one 0/1 component per label).
+        uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set if label
+        k is possible (uint8 for up to 8 labels, uint16 for up to 16, otherwise a vector image
+        with one 0/1 component per label).
     """
 def conformal_band_filter(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, tolerance: float = 0.05, unit: str = 'case', risk: str = 'miscoverage', score: str = 'distance', normalization: str = 'rater_spread', mondrian: bool = False, empty_policy: str = 'ambiguous', region_margin: float = 10.0, probability_is_vote_fraction: bool = False, alpha: float = 0.1, without_promise: bool = False, fusion_method: str | None = None, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
     """Marks where a consensus may be wrong, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
-    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
-    3 empty. Given a list of probability images, one per label, the result has bit k set where
-    label k is possible; GetSetSizeImage() counts them. GetGuarantee() returns the guarantee in one
-    sentence. No statistic of the raters can detect an error that all of them share.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
+    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
+    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
+    guarantee in one sentence. No statistic of the raters can detect an error that all of them
+    share.
 
     Function form of ConformalBandFilter.
 
@@ -5759,7 +5797,7 @@ def conformal_band_filter(probability: Any, raters: Sequence[Any] | None = None,
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind this consensus, as in Calibrate.
+        The raters fused into this consensus, as in Calibrate.
     record : path
         The file that Save wrote.
     tolerance : a number >= 0 and <= 1; default 0.05
@@ -5812,20 +5850,20 @@ def conformal_band_filter(probability: Any, raters: Sequence[Any] | None = None,
     Returns
     -------
     image
-        uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
-        label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
-        one 0/1 component per label).
+        uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set if label
+        k is possible (uint8 for up to 8 labels, uint16 for up to 16, otherwise a vector image
+        with one 0/1 component per label).
     """
 def ConformalMargin(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, direction: str = 'outward', coveredShare: float = 1.0, craniocaudalRatio: float = 1.0, alpha: float = 0.1, withoutPromise: bool = False, fusionMethod: str | None = None, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
     """A margin in mm around a consensus, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
-    The margin is the smallest one by which the widened consensus covers the reference (or the
-    shrunk one lies within it) in enough cases that the next case is covered with probability
-    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
-    one per label, each label has its own margin and bit k is set where label k is possible.
-    GetRecord().tau are the margins. Given raters, the record also gives the width of a
-    ConformalBandFilter with the same guarantee, which adapts to each case's raters.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus. The margin is the smallest one by which the widened consensus covers the reference
+    (or the shrunk one lies within it) in enough cases that the next case is covered with
+    probability 1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of
+    probability images, one per label, each label has its own margin and bit k is set if label k is
+    possible. GetRecord().tau contains the margins. Given raters, the record also contains the width
+    of a ConformalBandFilter with the same guarantee, which adapts to each case's raters.
 
     Function form of ConformalMarginFilter.
 
@@ -5833,8 +5871,8 @@ def ConformalMargin(probability: Any, raters: Sequence[Any] | None = None, *, re
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind this consensus, as many as in Calibrate.
-        With raters in both, Doubts tells if they are unusually close together or far apart.
+        The raters fused into this consensus, as many as in Calibrate. If raters are given to
+        both, Doubts reports whether they are unusually close together or far apart.
     record : path
         The file that Save wrote.
     direction : one of outward, inward, both; default outward
@@ -5876,19 +5914,19 @@ def ConformalMargin(probability: Any, raters: Sequence[Any] | None = None, *, re
     Returns
     -------
     image
-        As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+        As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list, bit k is set if
         label k is possible.
     """
 def conformal_margin_filter(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, direction: str = 'outward', covered_share: float = 1.0, craniocaudal_ratio: float = 1.0, alpha: float = 0.1, without_promise: bool = False, fusion_method: str | None = None, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
     """A margin in mm around a consensus, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
-    The margin is the smallest one by which the widened consensus covers the reference (or the
-    shrunk one lies within it) in enough cases that the next case is covered with probability
-    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
-    one per label, each label has its own margin and bit k is set where label k is possible.
-    GetRecord().tau are the margins. Given raters, the record also gives the width of a
-    ConformalBandFilter with the same guarantee, which adapts to each case's raters.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus. The margin is the smallest one by which the widened consensus covers the reference
+    (or the shrunk one lies within it) in enough cases that the next case is covered with
+    probability 1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of
+    probability images, one per label, each label has its own margin and bit k is set if label k is
+    possible. GetRecord().tau contains the margins. Given raters, the record also contains the width
+    of a ConformalBandFilter with the same guarantee, which adapts to each case's raters.
 
     Function form of ConformalMarginFilter.
 
@@ -5896,8 +5934,8 @@ def conformal_margin_filter(probability: Any, raters: Sequence[Any] | None = Non
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind this consensus, as many as in Calibrate.
-        With raters in both, Doubts tells if they are unusually close together or far apart.
+        The raters fused into this consensus, as many as in Calibrate. If raters are given to
+        both, Doubts reports whether they are unusually close together or far apart.
     record : path
         The file that Save wrote.
     direction : one of outward, inward, both; default outward
@@ -5939,17 +5977,17 @@ def conformal_margin_filter(probability: Any, raters: Sequence[Any] | None = Non
     Returns
     -------
     image
-        As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+        As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list, bit k is set if
         label k is possible.
     """
 @overload
 def LearnedFusion(images: Sequence[NDArray[Any] | None], *, record: PathLike, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Consensus with weights of raters learned from cases with a truth, if they help.
+    """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from five cases or more, label by label, how reliable each rater is where
-    raters disagree. Execute gives those voxels their most probable label; all others are left as
-    in Consensus, and so is everything if cross-validation does not show
-    a gain. Raters must be the same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is where raters
+    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
+    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
+    same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -5961,10 +5999,10 @@ def LearnedFusion(images: Sequence[NDArray[Any] | None], *, record: PathLike, cl
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     record : path
         The file that Save wrote.
     classAxis : an integer, or None; default none
@@ -6007,12 +6045,12 @@ def LearnedFusion(images: Sequence[_ImageT | None], *, record: PathLike, classAx
 def LearnedFusion(*images: Any, record: PathLike, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def learned_fusion_filter(images: Sequence[NDArray[Any] | None], *, record: PathLike, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Consensus with weights of raters learned from cases with a truth, if they help.
+    """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from five cases or more, label by label, how reliable each rater is where
-    raters disagree. Execute gives those voxels their most probable label; all others are left as
-    in Consensus, and so is everything if cross-validation does not show
-    a gain. Raters must be the same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is where raters
+    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
+    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
+    same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -6024,10 +6062,10 @@ def learned_fusion_filter(images: Sequence[NDArray[Any] | None], *, record: Path
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     record : path
         The file that Save wrote.
     class_axis : an integer, or None; default none
@@ -6069,13 +6107,14 @@ def learned_fusion_filter(images: Sequence[_ImageT | None], *, record: PathLike,
 @overload
 def learned_fusion_filter(*images: Any, record: PathLike, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, measure: str = 'dice', fusionMethod: str | None = None, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
-    """Learns cuts (thresholds) for probabilities from ten cases or more, and makes label maps.
+    """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, and raters who all draw too tight, a cut below one half is
+    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
     better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask
-    is where its probability reaches its cut; with several labels, each label's probability is
-    divided by the odds of its cut and the largest wins. GetMeaning() describes the result.
+    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
+    the voxels at which its probability reaches its cut; with several labels, each label's
+    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
+    result.
 
     Function form of CutCalibrationFilter.
 
@@ -6083,7 +6122,7 @@ def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, rec
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind it, as many as in Calibrate.
+        The raters fused into it, as many as in Calibrate.
     record : path
         The file that Save wrote.
     measure : one of dice, volume; default dice
@@ -6116,13 +6155,14 @@ def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, rec
         The label map: uint8, or uint16 if there are more than 256 labels.
     """
 def cut_calibration_filter(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, measure: str = 'dice', fusion_method: str | None = None, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
-    """Learns cuts (thresholds) for probabilities from ten cases or more, and makes label maps.
+    """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, and raters who all draw too tight, a cut below one half is
+    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
     better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask
-    is where its probability reaches its cut; with several labels, each label's probability is
-    divided by the odds of its cut and the largest wins. GetMeaning() describes the result.
+    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
+    the voxels at which its probability reaches its cut; with several labels, each label's
+    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
+    result.
 
     Function form of CutCalibrationFilter.
 
@@ -6130,7 +6170,7 @@ def cut_calibration_filter(probability: Any, raters: Sequence[Any] | None = None
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind it, as many as in Calibrate.
+        The raters fused into it, as many as in Calibrate.
     record : path
         The file that Save wrote.
     measure : one of dice, volume; default dice
@@ -6165,10 +6205,10 @@ def cut_calibration_filter(probability: Any, raters: Sequence[Any] | None = None
 def TemperatureScaling(probability: Any, *, record: PathLike, method: str = 'temperature_bias', regionMargin: float = 10.0, probabilityIsVoteFraction: bool = False, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
-    The fit uses only the region that any rater marked, dilated by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; it warns if the ECE rises. If
-    the cross-validated log loss does not fall, probabilities are left unchanged, with a
-    warning. Scaled probabilities are calibrated on average, not in any single case.
+    The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
+    the reliability before and after scaling, in the region and in the whole image; it warns if the
+    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
+    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
 
     Function form of TemperatureScalingFilter.
 
@@ -6206,15 +6246,15 @@ def TemperatureScaling(probability: Any, *, record: PathLike, method: str = 'tem
     Returns
     -------
     image or list of images
-        As many images as given, of float64.
+        As many images as were given, of type float64.
     """
 def temperature_scaling_filter(probability: Any, *, record: PathLike, method: str = 'temperature_bias', region_margin: float = 10.0, probability_is_vote_fraction: bool = False, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
-    The fit uses only the region that any rater marked, dilated by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; it warns if the ECE rises. If
-    the cross-validated log loss does not fall, probabilities are left unchanged, with a
-    warning. Scaled probabilities are calibrated on average, not in any single case.
+    The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
+    the reliability before and after scaling, in the region and in the whole image; it warns if the
+    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
+    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
 
     Function form of TemperatureScalingFilter.
 
@@ -6252,27 +6292,28 @@ def temperature_scaling_filter(probability: Any, *, record: PathLike, method: st
     Returns
     -------
     image or list of images
-        As many images as given, of float64.
+        As many images as were given, of type float64.
     """
 def CohortSTAPLE(cases: Iterable[Any], truths: Sequence[Any | None] | None = None, *, prior: float | Sequence[float] | None = None, missingLabel: int | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> list[Any]:
-    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates rater performance from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases; each case has its own prior. A
     case is a list of images of the same raters in the same order, with None for a rater who did not
-    annotate it; cases need not share a grid. For one case the answer is STAPLE's.
+    annotate it; cases need not share a grid. For a single case the result equals that of STAPLE.
 
-    The truth of some cases may be given. It is then used instead of their estimate to judge the
-    raters, and GetTruthGain() tells whether that improves the other cases.
+    The true segmentations of some cases may be given. They then replace the estimated ones when
+    rater performance is estimated, and GetTruthGain() reports whether this improves the other
+    cases.
 
     Function form of CohortSTAPLEFilter.
 
     Parameters
     ----------
     cases : list of cases
-        A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+        Each case is a list of SimpleITK or ITK images, or of arrays, on one grid; or a vector
         image with one rater per component.
     truths : list of label images, optional
-        One for each case, None where the truth is not known.
+        The true segmentation of each case, or None if it is not known.
     prior : a number > 0 and < 1, or a list of numbers >= 0 and <= 1, or None; default mean of each case's masks
         Foreground prior: a number, or one for each case.
     missingLabel : an integer, or None; default None
@@ -6342,24 +6383,25 @@ def CohortSTAPLE(cases: Iterable[Any], truths: Sequence[Any | None] | None = Non
         first image.
     """
 def cohort_staple_filter(cases: Iterable[Any], truths: Sequence[Any | None] | None = None, *, prior: float | Sequence[float] | None = None, missing_label: int | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> list[Any]:
-    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates rater performance from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases; each case has its own prior. A
     case is a list of images of the same raters in the same order, with None for a rater who did not
-    annotate it; cases need not share a grid. For one case the answer is STAPLE's.
+    annotate it; cases need not share a grid. For a single case the result equals that of STAPLE.
 
-    The truth of some cases may be given. It is then used instead of their estimate to judge the
-    raters, and GetTruthGain() tells whether that improves the other cases.
+    The true segmentations of some cases may be given. They then replace the estimated ones when
+    rater performance is estimated, and GetTruthGain() reports whether this improves the other
+    cases.
 
     Function form of CohortSTAPLEFilter.
 
     Parameters
     ----------
     cases : list of cases
-        A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+        Each case is a list of SimpleITK or ITK images, or of arrays, on one grid; or a vector
         image with one rater per component.
     truths : list of label images, optional
-        One for each case, None where the truth is not known.
+        The true segmentation of each case, or None if it is not known.
     prior : a number > 0 and < 1, or a list of numbers >= 0 and <= 1, or None; default mean of each case's masks
         Foreground prior: a number, or one for each case.
     missing_label : an integer, or None; default None
@@ -6429,7 +6471,7 @@ def cohort_staple_filter(cases: Iterable[Any], truths: Sequence[Any | None] | No
         first image.
     """
 def DeepConsensus(image: Any, labels: Any, rater_ids: RaterIds | None = None, *, atlas_images: Any = None, record: PathLike, numberOfClasses: int | None = None, mode: str = 'auto', raterWeight: float | None = None, edgeWeight: float = 1.0, region: str = 'disputed', regionMargin: float = 5.0, lockUnanimousVoxels: bool | None = None, withoutGain: str = 'raters', windowSize: int | Sequence[int] = (64, 64, 64), windowOverlap: float = 0.25, numberOfIterations: int | None = None, timeBudget: float = 1800.0, numberOfEpochs: float = 0.0, cacheSize: int = 4096, batchSize: int | None = None, learningRate: float = 0.01, kLWeight: float = 0.05, numberOfChannels: int | None = None, validationFraction: float = 0.1, patience: int = 5, missingLabel: int | None = None, device: str = 'auto', numberOfThreads: int = ..., mixedPrecision: str = 'cuda', randomSeed: int = 0, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
-    """A network that is trained on images and label lists, with or without known truths.
+    """A network trained on images and lists of label maps, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # truths are optional
@@ -6442,11 +6484,13 @@ def DeepConsensus(image: Any, labels: Any, rater_ids: RaterIds | None = None, *,
     ----------
     image : image
     labels : list of images
-        On the image's grid; None is a missing rater, a vector image one rater per component.
+                On the image's grid; None stands for a missing rater; in a vector image, each
+                component is a rater.
     rater_ids : sequence of int, str or None
-        As in Fit; raters unknown to Fit are treated as average raters.
+                As in Fit; raters not present in Fit are treated as average raters.
     atlas_images : list of images
-        Images of the atlases that the labels come from, if Fit had atlas images.
+                Images of the atlases from which the labels were propagated, if Fit had atlas
+                images.
     record : path
         The file that Save wrote.
     numberOfClasses : an integer >= 2 and <= 255, or None; default the labels that occur
@@ -6536,7 +6580,7 @@ def DeepConsensus(image: Any, labels: Any, rater_ids: RaterIds | None = None, *,
         Fused label map, with the family, type and geometry of the labels.
     """
 def deep_consensus_filter(image: Any, labels: Any, rater_ids: RaterIds | None = None, *, atlas_images: Any = None, record: PathLike, number_of_classes: int | None = None, mode: str = 'auto', rater_weight: float | None = None, edge_weight: float = 1.0, region: str = 'disputed', region_margin: float = 5.0, lock_unanimous_voxels: bool | None = None, without_gain: str = 'raters', window_size: int | Sequence[int] = (64, 64, 64), window_overlap: float = 0.25, number_of_iterations: int | None = None, time_budget: float = 1800.0, number_of_epochs: float = 0.0, cache_size: int = 4096, batch_size: int | None = None, learning_rate: float = 0.01, kl_weight: float = 0.05, number_of_channels: int | None = None, validation_fraction: float = 0.1, patience: int = 5, missing_label: int | None = None, device: str = 'auto', number_of_threads: int = ..., mixed_precision: str = 'cuda', random_seed: int = 0, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
-    """A network that is trained on images and label lists, with or without known truths.
+    """A network trained on images and lists of label maps, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # truths are optional
@@ -6549,11 +6593,13 @@ def deep_consensus_filter(image: Any, labels: Any, rater_ids: RaterIds | None = 
     ----------
     image : image
     labels : list of images
-        On the image's grid; None is a missing rater, a vector image one rater per component.
+                On the image's grid; None stands for a missing rater; in a vector image, each
+                component is a rater.
     rater_ids : sequence of int, str or None
-        As in Fit; raters unknown to Fit are treated as average raters.
+                As in Fit; raters not present in Fit are treated as average raters.
     atlas_images : list of images
-        Images of the atlases that the labels come from, if Fit had atlas images.
+                Images of the atlases from which the labels were propagated, if Fit had atlas
+                images.
     record : path
         The file that Save wrote.
     number_of_classes : an integer >= 2 and <= 255, or None; default the labels that occur
@@ -6646,11 +6692,12 @@ def agreement_filter(images: Any, reference: Any = None, names: Sequence[str] | 
     """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
 
     Computes Dice, Jaccard, generalised conformity index, specific agreement, volumes and their
-    variation; Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates,
-    and over the voxels that any rater marked, which deflates them; Hausdorff distance, its 95th
-    percentile, mean surface distance and surface Dice between surface voxel centres, as defined by
-    MONAI. For each pair, only voxels that both raters annotated count. If both raters left a label
-    out, Dice is 1 and distances are NaN; if one did, distances are infinite.
+    variation. Fleiss' kappa and Krippendorff's alpha are computed over all voxels, where background
+    inflates them, and over the voxels that any rater marked, which deflates them. Hausdorff
+    distance, its 95th percentile, mean surface distance and surface Dice are computed between
+    surface voxel centres, as defined by MONAI. Each pair of raters is compared only over voxels
+    that both annotated. If both raters left a label out, Dice is 1 and distances are NaN; if only
+    one did, distances are infinite.
 
     Function form of AgreementFilter.
 
@@ -6660,8 +6707,8 @@ def agreement_filter(images: Any, reference: Any = None, names: Sequence[str] | 
         SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
         a vector image holds one rater per component.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each rater with: a label image, or a filter that fuses `images`
-        with this filter's MaskImage, MissingLabel and RaterMasks.
+        A consensus with which each rater is compared: a label image, or a filter that fuses
+        `images` with this filter's MaskImage, MissingLabel and RaterMasks.
     names : sequence of str, optional
         Names of the raters.
     surfaces : True or False; default True
@@ -6701,11 +6748,12 @@ def agreement_filter(images: Any, reference: Any = None, names: Sequence[str] | 
         Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
     """
 def reader_bias_filter(images: Any, reference: Any = None, names: Sequence[str] | None = None, *, label: int | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ReaderBias:
-    """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
+    """Bias of each rater: mean distance outside a consensus in mm, overall and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if its normal points to the head,
-    within 37 degrees. Since each rater contributes to a consensus of all, the bias is slightly
-    underestimated; compare with a truth, or a consensus of the others, to avoid this.
+    Directions are the patient's: a part of the surface is cranial if its normal points to the head
+    to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias is
+    slightly underestimated; compare with a true segmentation or a consensus of the others to avoid
+    this.
 
     Function form of ReaderBiasFilter.
 
@@ -6714,7 +6762,7 @@ def reader_bias_filter(images: Any, reference: Any = None, names: Sequence[str] 
     images : list of images
         The raters, on one grid.
     reference : image or LabelFusionFilter, optional
-        The consensus, or a filter that makes it; ConsensusFilter by default.
+        The consensus, or a filter that computes it; ConsensusFilter by default.
     names : sequence of str, optional
         Names of the raters.
     label : an integer, or None; default the largest
@@ -6749,21 +6797,21 @@ def reader_bias_filter(images: Any, reference: Any = None, names: Sequence[str] 
         Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
     """
 def agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any) -> AgreementResult:
-    """Measure how well raters agree; function form of AgreementFilter, with the same parameters.
+    """Measure the agreement of raters; function form of AgreementFilter with the same parameters.
 
     Parameters
     ----------
     images : list of images
         SimpleITK or itk images, or NumPy arrays, on one grid.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each rater with, or a filter that makes it.
+        A consensus with which each rater is compared, or a filter that computes it.
     names : sequence of str, optional
         Names of the raters.
     """
 def band_structures(name: str, band: Any) -> list[Structure]:
     """Split a band of ConformalBandFilter into two structures: certainly inside, and ambiguous."""
 def dice(first: ArrayLike, second: ArrayLike) -> float:
-    """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
+    """Compute the Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
 
     Parameters
     ----------
@@ -6774,11 +6822,11 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, 1]. Two empty masks agree perfectly: 1.0. (The paper's notebook scores
-        them 0; its Tables 1-3 never meet the case.)
+        Value in [0, 1]. Two empty masks agree perfectly: 1.0. (The paper's notebook assigns 0 to
+        them; the case does not occur in its Tables 1-3.)
     """
 def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
-    """Draw the quality of the consensus by number of raters, extrapolated to twice as many.
+    """Draw the quality of the consensus by number of raters, extrapolated to twice the number.
 
     Parameters
     ----------
@@ -6788,35 +6836,35 @@ def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
         PNG file, replaced atomically.
     """
 def fuse_structures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFilter, output: Callable[[LabelFusionFilter], Any] | None = None) -> dict[str, Any]:
-    """Fuse structures, which may overlap, each as a structure of its own.
+    """Fuse structures, which may overlap, each one separately.
 
     Parameters
     ----------
     structures : mapping of name to list of masks
-        One mask per reader, with 1 inside; None where a reader has no such structure.
+        One mask per reader, with 1 inside; None if a reader did not draw the structure.
     fuser : LabelFusionFilter
         Any fuser, with its parameters.
     output : callable, optional
-        Called with the fuser after each structure; what it returns is the result, by default the
-        fused mask. With
-        ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
+        Called with the fuser after each structure; its return value is used as the result, by
+        default the fused mask. With ``lambda fuser: fuser.GetProbabilityImage(1)`` the result is
+        the probability.
 
     Returns
     -------
     dict of name to image
-        Fused masks, with the fuser's label for undecided voxels where it leaves any.
+        Fused masks; undecided voxels, if any, have the fuser's label for undecided voxels.
     """
 def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int | None = None, case_ids: Sequence[str] | None = None) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
 
-    Raters take turns: the one at the case's position modulo the number of raters is held out.
+    In each case, the rater at the case's position modulo the number of raters is held out.
 
     Parameters
     ----------
     cases : iterable of lists of label images
         At least two raters per case, the same number in all cases.
     fuser : LabelFusionFilter
-        Fuses the others; its probability of `foreground` is calibrated.
+        Fuses the others; its probability of `foreground` is used for calibration.
     foreground : int, optional
         The label to calibrate; all others count as background. By default the only label.
     case_ids : sequence of str, optional
@@ -6825,39 +6873,40 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
     Returns
     -------
     HeldOutCohort
-        Its references are the held-out raters, its raters the fused ones. A band calibrated on
-        it applies to consensuses of that many raters, and covers a new rater, not the truth.
+        Its references are the held-out raters, its raters the fused ones. A band calibrated on it
+        applies to a consensus of that many raters, and covers a new rater, not the true
+        segmentation.
     """
 def html_of(thing: Any) -> str | None:
-    """HTML of an object for notebooks; None if only its text is to be shown."""
+    """Return the HTML of an object for notebooks; None if only its text should be shown."""
 def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False, *, inputs_are_labels: bool = False) -> Any:
-    """Work as ``ants.joint_label_fusion``, but on images of SimpleITK, itk or NumPy.
+    """Fuse atlases as ``ants.joint_label_fusion`` does, but for SimpleITK, ITK or NumPy images.
 
-    Differences: the background is a label that can win; `usecor` and `verbose` have no effect,
-    since patches are always normalised before comparison; the input images are not changed; voxels
-    that all atlases give the same label keep it.
+    Differences: the background is a label that can be chosen; `usecor` and `verbose` have no
+    effect, since patches are always normalised before comparison; the input images are not changed;
+    voxels to which all atlases assign the same label keep it.
 
     Parameters
     ----------
     target_image, target_image_mask : image
     atlas_list : list of images
-        On the target's grid.
+        Atlas images on the target's grid.
     beta, rho : float
-        Exponent of the errors, and regularisation added to the diagonal.
-    rad, r_search : int, or one for each axis
-        Radii of patch and search in voxels.
+        Exponent of the errors, and regularisation term added to the diagonal.
+    rad, r_search : int, or one int per axis
+        Radii of the patch and of the search region in voxels.
     label_list : list of images, optional
-        Labels of the atlases; without them only intensities are fused.
+        Label images of the atlases; without them only intensities are fused.
     nonnegative : bool
-        Whether weights are optimised under the constraint that they are not negative.
+        Whether weights are constrained to be non-negative.
     no_zeroes : bool
-        Whether voxels that any atlas labels 0 are left out.
+        Whether to exclude voxels that any atlas labels 0.
     max_lab_plus_one : bool
-        Whether to return also the label map without background.
+        Whether to also return the label map without background.
     output_prefix : str, optional
-        Probabilities are also written to ``<output_prefix>prob01.nii.gz`` and so on.
+        If given, probabilities are also written to ``<output_prefix>prob01.nii.gz`` etc.
     inputs_are_labels : bool
-        Accept labels and mask even if one looks like an intensity image.
+        Whether to accept labels and mask even if one resembles an intensity image.
 
     Returns
     -------
@@ -6867,24 +6916,24 @@ def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Se
         image of fused intensities.
     """
 def lesion_agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, *, inputObjects: ObjectKind = 'components', leastOverlap: float = 0.5, sizeLimits: Sequence[float] = (5.0, 10.0), inputsAreLabels: bool = False) -> LesionAgreements:
-    """Compare raters by objects: detection F1, panoptic quality, and Dice and volumes, by size.
+    """Compare raters by objects: detection F1, panoptic quality, Dice and volumes, by object size.
 
     Parameters
     ----------
     images : list of images
-        Masks, or instance maps with any numbers, on one grid.
+        Masks, or instance maps with arbitrary instance labels, on one grid.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each rater with, or a filter that fuses `images`.
+        A consensus with which each rater is compared, or a filter that fuses `images`.
     names : sequence of str, optional
         Names of the raters.
     inputObjects : "components" or "labels"
-        What an object is: a connected component of one label, or all voxels of one label.
+        Definition of an object: a connected component of one label, or all voxels of one label.
     leastOverlap : float
-        Least intersection over union of two objects to be matched.
+        Minimum intersection over union of two objects that match.
     sizeLimits : sequence of float
-        Limits between size classes: diameters in mm of balls of the same volume.
+        Limits between size classes: diameters in mm of balls with the objects' volumes.
     inputsAreLabels : bool
-        Accept inputs as label images although one looks like an intensity image.
+        Accept inputs as label images even if one looks like an intensity image.
 
     Returns
     -------
@@ -6909,10 +6958,10 @@ def match_lesions(images: Any, **parameters: Any) -> LesionTable:
 def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renamings | None = None, *, words: StructureWords | None = None, accept: float | None = None) -> MatchedStructures:
     """Match the structures of several raters.
 
-    Structures match if their names mean the same organ, side and numbers, in any
-    spelling. Structures without a match are matched by their codes, if a code is specific and
-    occurs once per rater. For the others there may be `proposals`. Structures
-    without any voxel are ignored, since their rater did not draw them.
+    Structures match if their names mean the same organ, side and numbers, in any spelling.
+    Structures without a match are matched by their codes, if a code is specific and occurs once per
+    rater. For the remaining ones there may be `proposals`. Structures without any voxel are
+    ignored, since their rater did not draw them.
 
     Parameters
     ----------
@@ -6920,28 +6969,28 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renami
     mapping : mapping of name to name, or of (reader, name) to name, optional
         New names of structures, for all raters or for one; they override names and codes.
     words : StructureWords, optional
-        Table of names of organs; by default the package's own.
+        Table of organ names; by default the package's own.
     accept : float, optional
-        Accept proposals of structures with at least this Dice.
+        Accept proposals whose Dice is at least this value.
     """
 def plan_agreement(structures: Mapping[str, Sequence[Any]], tolerances: Mapping[str, float] | None = None, *, fuser: LabelFusionFilter | None = None, names: Sequence[str] | None = None) -> PlanAgreement:
-    """Measure how far readers agree about each structure that two or more of them drew.
+    """Measure the agreement of readers about each structure that at least two of them drew.
 
     Parameters
     ----------
     structures : mapping of name to list of masks
-        One mask per reader, None where a reader has no such structure.
+        One mask per reader; None if the reader did not draw the structure.
     tolerances : mapping of name to float, optional
         Tolerance of the surface Dice in mm; by default `surface_tolerances` of the names.
     fuser : LabelFusionFilter, optional
-        Filter that makes the consensus; ConsensusFilter by default.
+        Filter that computes the consensus; ConsensusFilter by default.
     names : sequence of str, optional
-        Without effect: the table does not name readers.
+        Has no effect, since the table does not name readers.
     """
 def plot(images: Sequence[Any], consensus: Any, image: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> Any:
-    """Draw every rater's outline and the consensus where raters differ most.
+    """Draw the outlines of every rater and the consensus at the place where raters differ most.
 
-    Needs matplotlib: ``pip install 'itk-consensus[plot]'``.
+    Requires matplotlib: ``pip install 'itk-consensus[plot]'``.
 
     Parameters
     ----------
@@ -6950,17 +6999,17 @@ def plot(images: Sequence[Any], consensus: Any, image: Any = None, names: Sequen
     consensus : image, FusionResult, or a filter after Execute
         Their fusion.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the outlines.
+        The image that the raters segmented, on their grid, drawn under the outlines.
     names : sequence of str, optional
         Names of the raters.
     label : int, optional
-        Label whose outlines are drawn; by default all foreground labels together.
+        Label whose outlines are drawn; by default the union of all foreground labels.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Three planes of a volume through the most disputed place, or the 2D image. Notebooks
-        display it; ``figure.savefig`` writes it.
+        Three planes of a volume through the most disputed place, or the 2D image. Notebooks display
+        the figure; ``figure.savefig`` writes it.
     """
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
     """Measure the quality of the vote of k raters for every k, and extrapolate to more raters.
@@ -6968,25 +7017,25 @@ def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurv
     Parameters
     ----------
     images : list of label images, or list of such lists
-        One case of at least three raters, or a cohort of cases with equally many.
+        One case of at least three raters, or a cohort of cases with the same number of raters.
     label : int, optional
         Label value; by default the largest one of each case.
 
     Returns
     -------
     RaterNumberCurve
-        ``.answer`` is a sentence, ``.table()`` has the curve, ``.dice_with_another(k)`` and
+        ``.answer`` is a sentence, ``.table()`` returns the curve, ``.dice_with_another(k)`` and
         ``.moved_by_another(k)`` extrapolate it to any number of raters.
     """
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
-    """Read every structure of an RTSTRUCT that has contours.
+    """Read every structure with contours from an RTSTRUCT.
 
-    A voxel is inside if about half of it lies within an odd number of the contours of its slice,
-    so a contour inside another is a hole; the volume of a mask is that of its contours, up to
-    whole voxels (see `rasterise`). A contour that is stored twice
-    counts once. Open contours (OPEN_PLANAR), points (POINT) and contours of one or two points
-    enclose nothing; the voxels they pass through are marked. Contours that extend beyond the image
-    are clipped, with a warning.
+    A voxel is inside if about half of it lies within an odd number of the contours of its slice, so
+    a contour inside another one is a hole; the volume of a mask equals that of its contours,
+    rounded to whole voxels (see `rasterise`). A contour that is stored twice counts once. Open
+    contours (OPEN_PLANAR), points (POINT) and contours of one or two points enclose no area; the
+    voxels through which they pass are marked. Contours that extend beyond the image are clipped,
+    with a warning.
     """
 def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frames: str = 'background') -> list[Structure]:
     """Read one rater's SEG of a series, each segment as a structure on the grid of the series.
@@ -7003,11 +7052,11 @@ def read_dicom_series(source: PathLike | Sequence[PathLike], *, number: int | No
     Parameters
     ----------
     number : int, optional
-        Which series to read if there are several, from 1, in the order of their file
+        Number (from 1) of the series to read if there are several, in the order of their file
         names. ``itk-consensus info FOLDER`` lists them.
     """
 def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
-    """Read every segment with its name, colour and terminology.
+    """Read all segments with name, colour and terminology.
 
     Parameters
     ----------
@@ -7016,14 +7065,14 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
         segmented part.
     """
 def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> ReaderBias:
-    """Measure how far raters draw outside a consensus; function form of ReaderBiasFilter.
+    """Measure the bias of raters from a consensus; function form of ReaderBiasFilter.
 
     Parameters
     ----------
     images : list of images
         The raters, on one grid.
     reference : image or LabelFusionFilter, optional
-        The consensus, or a filter that makes it; ConsensusFilter by default.
+        The consensus, or a filter that computes it; ConsensusFilter by default.
     names : sequence of str, optional
         Names of the raters.
     label : int, optional
@@ -7032,10 +7081,10 @@ def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None 
 def report(made: Any, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> None:
     """Write one self-contained HTML page about a fusion.
 
-    It shows disputed slices with each rater's contour, pairwise Dice, a table of the raters, the
-    findings, and what is needed to reproduce the fusion. It works offline and can be printed. It
-    has a viewer for all slices, from which decisions about disputes can be exported as the record
-    of a review; of large cases only a part is included, and the page says so.
+    The page shows disputed slices with each rater's contour, pairwise Dice, a table of the raters,
+    the findings, and the information needed to reproduce the fusion. It works offline and can be
+    printed. It has a viewer for all slices, from which decisions about disputes can be exported as
+    the record of a review; of large cases, only a part is included, which the page states.
 
     Parameters
     ----------
@@ -7044,53 +7093,54 @@ def report(made: Any, path: PathLike, image: Any = None, names: Sequence[str] | 
     path : str or path
         Path of the page; replaced atomically.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the contours.
+        The image that the raters segmented, on their grid, drawn under the contours.
     names : sequence of str, optional
         Names of the raters; by default their file names, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Files of the raters, for hashes; by default voxels are hashed.
+        Files of the raters, which are hashed; by default voxels are hashed.
     outputs : mapping of str to path, optional
-        Other written files by description; the page links to them.
+        Other files that were written, by description; the page links to them.
     window : (center, width) or str, optional
         Grey-value window of the image, or the name of a CT window, such as "lung"; by default one
-        that suits modality and structure.
+        suited to modality and structure.
     label_names : mapping of int to str, optional
-        Names of labels, such as ``{1: "liver"}``.
+        Names of the labels, such as ``{1: "liver"}``.
     contact_sheet : bool
-        Whether to also show all disputed slices.
+        Whether to show all disputed slices, too.
     """
 def review(fused: Any, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, output: PathLike | None = None, reviewer: str | None = None, blinded: bool = False, ready: Callable[[str], None] | None = None, port: int = 0) -> Any:
-    """Review a consensus in the browser: go through disputes, decide or paint, and take it back.
+    """Review a consensus in the browser: inspect disputes, decide or paint, undo and redo.
 
-    It runs until the reviewer ends it, or Ctrl-C does, on this machine only, for the one browser
-    that opens its address. It needs ``pip install 'itk-consensus[review]'``.
+    The application runs until the reviewer ends it or presses Ctrl-C. It is served on this machine
+    only, to the one browser that opens its address. Requires ``pip install
+    'itk-consensus[review]'``.
 
     Parameters
     ----------
     fused : LabelFusionFilter, or list of images
-        A fuser after Execute; or images, to be fused by ConsensusFilter.
+        A fuser after Execute, or images to fuse by ConsensusFilter.
     image : image, optional
-        What the raters looked at, on their grid.
+        The image that the raters annotated, on their grid.
     names : sequence of str, optional
-        What each rater is called; by default their files, or rater 0, rater 1, ...
+        Names of the raters; by default those of their files, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Where each rater was read, to be hashed; without it voxels are.
+        The file of each rater, used for hashing; without files, voxels are hashed.
     output : str or path, optional
-        Where the adjudicated map goes; the record of decisions lies beside it, and a review that
-        was left unfinished there goes on.
+        Where to write the adjudicated map; the record of decisions is written beside it. An
+        unfinished review found there is resumed.
     reviewer : str, optional
-        Who decides; by default the page asks before the first decision.
+        The reviewer's name; by default the page asks for it before the first decision.
     blinded : bool
-        Whether readers' names are hidden, also from the record.
+        Whether to hide the readers' names, also in the record.
     ready : callable, optional
-        Told the address; by default it is printed, and opened in the browser.
+        Called with the address; by default it is printed and opened in the browser.
     port : int
-        0 takes one that is free.
+        0 selects a free port.
 
     Returns
     -------
     image
-        The adjudicated label map, of the raters' kind.
+        The adjudicated label map, of the same type as the raters' images.
     """
 def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
     """A target of 40 x 48 x 40 voxels of 1 mm, and atlases of it.
@@ -7129,7 +7179,7 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
         Seed of the cases; the raters are always the same.
     """
 def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1, *, inputs_are_labels: bool = False) -> PluralTruth:
-    """Score how well a probability map predicts what several readers draw.
+    """Score how well a probability map predicts the segmentations of several readers.
 
     Parameters
     ----------
@@ -7138,12 +7188,12 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
     readers : list of label images
         Segmentations on the same grid.
     samples : iterable of label images, optional
-        Plausible segmentations, e.g. of SampleSegmentations, needed for the energy distance, the
-        matched scores and the score of volumes.
+        Plausible segmentations, e.g. from SampleSegmentations, required for the energy distance,
+        the matched scores and the score of volumes.
     label : int
         The structure's label in readers and samples.
     inputs_are_labels : bool
-        Accept readers and samples as label images although one looks like an intensity image.
+        Accept readers and samples as label images even if one looks like an intensity image.
 
     Returns
     -------
@@ -7175,7 +7225,7 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
     lesions : bool
         Whether to match connected components.
     inputsAreLabels : bool
-        Accept readers and submissions as label images although one looks like an intensity image.
+        Accept readers and submissions as label images even if one looks like an intensity image.
     afterCase : callable, optional
         Called with the name of each finished case.
 
@@ -7192,49 +7242,50 @@ def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     a structure such as "liver undecided", so that a file preserves them.
     """
 def show(thing: Any, image: Any = None, names: Sequence[str] | None = None, *, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> Shown:
-    """Show a fusion in a notebook, as its page would: findings, slices, raters.
+    """Show a fusion in a notebook, with the contents of its page: findings, slices, raters.
 
     Parameters
     ----------
     thing : FusionResult, or a filter after Execute
-        What to show. Agreement, diagnostics and matched structures are shown as tables or lists.
+        The object to show. Agreement, diagnostics and matched structures are shown as tables or
+        lists.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the contours.
+        The image that the raters segmented, on their grid, drawn under the contours.
     names : sequence of str, optional
         Names of the raters.
     window : (center, width) or str, optional
         Grey-value window of the image, or the name of a CT window.
     label_names : mapping of int to str, optional
-        Names of labels.
+        Names of the labels.
     contact_sheet : bool
-        Whether to also show all disputed slices.
+        Whether to show all disputed slices, too.
     """
 def show_progress(filter_: ProcessObject) -> None:
-    """Show a progress bar in notebooks and terminals whenever a filter executes.
+    """Show a progress bar in notebooks and terminals whenever a filter runs.
 
-    Uses tqdm if installed (``pip install 'itk-consensus[notebook]'``).
+    tqdm is used if it is installed (``pip install 'itk-consensus[notebook]'``).
     """
 def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC', smooth: float | None = None, holes: str = 'keyhole') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
-    Contours follow the edges of voxels, so that `read_dicom_contours`, and any program that tests
-    which voxel centres a contour encloses, gives back exactly these voxels. Contours lie in
-    the planes of the slices, at exactly their positions.
+    Contours follow the edges of voxels, so that `read_dicom_contours`, or any program that tests
+    which voxel centres a contour encloses, restores exactly the same voxels. Contours lie in the
+    planes of the slices, at exactly their positions.
 
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Binary masks (0 and 1) on the grid of the series; `separate_undecided` makes them of a
-        consensus with undecided voxels.
+        Binary masks (0 and 1) on the grid of the series; use `separate_undecided` to obtain them
+        from a consensus with undecided voxels.
     method : str
         The fusion method, e.g. ``filter.GetName()``.
     raters : sequence of paths
         The raters' DICOM objects; the file references those that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
-        How the contours were made; decisions of a person make them no longer automatic.
+        How the contours were made; use "SEMIAUTOMATIC" if a person made any of the decisions.
     description : str
-        Description of the file, in the field that planning systems show; that of a structure is
-        its detail `ROI_DESCRIPTION`.
+        Description of the file, in the field displayed by planning systems; a structure's
+        description is its detail `ROI_DESCRIPTION`.
     smooth : float, optional
         Smooth contours, for easy editing, to at most this distance in mm from the voxels' edges.
     holes : "keyhole" or "separate"
@@ -7247,19 +7298,19 @@ def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any]
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Binary masks (0 and 1) on the grid of the series (`separate_undecided` makes them of a
-        consensus with undecided voxels); or, if `fractional`, probabilities from 0 to 1.
+        Binary masks (0 and 1) on the grid of the series (use `separate_undecided` to obtain them
+        from a consensus with undecided voxels); or, if `fractional`, probabilities from 0 to 1.
     method : str
-        The fusion method, e.g. ``filter.GetName()``; part of the algorithm's name, next to the
-        version of this package.
+        The fusion method, e.g. ``filter.GetName()``; stored in the algorithm's name, together with
+        the version of this package.
     raters : sequence of paths
         The raters' SEG objects, which the file references.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
-        How the segments were made; decisions of a person make them no longer automatic.
+        How the segments were made; use "SEMIAUTOMATIC" if a person made any of the decisions.
     """
 def write_slicer_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike) -> None:
     """Write structures, or a mapping of name to mask, as a segmentation for 3D Slicer.
 
-    Overlapping structures go to different layers. Masks must be binary (0 and 1);
-    `separate_undecided` makes them of a consensus with undecided voxels.
+    Overlapping structures are written to different layers. Masks must be binary (0 and 1); use
+    `separate_undecided` to obtain them from a consensus with undecided voxels.
     """

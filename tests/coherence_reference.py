@@ -46,7 +46,7 @@ def foreground_masks(
     present: Mask | None = None,
     weights: Sequence[float] | None = None,
 ) -> RaterMasks:
-    """Masks or probabilities (J, \\*shape) of one foreground label."""
+    """Return masks or probabilities (J, \\*shape) of one foreground label."""
 
     def read(label: int, box: tuple[slice, ...] = ()) -> NDArray[np.generic]:
         part = masks[(slice(None), *box)]
@@ -57,7 +57,7 @@ def foreground_masks(
 
 
 def label_masks(raters: NDArray[np.generic], number_of_labels: int) -> RaterMasks:
-    """Label indices (J, \\*shape), 0 to K - 1."""
+    """Return label indices (J, \\*shape), 0 to K - 1."""
     return RaterMasks(
         lambda label, box=(): raters[(slice(None), *box)] == label,
         raters.shape[1:],
@@ -68,14 +68,14 @@ def label_masks(raters: NDArray[np.generic], number_of_labels: int) -> RaterMask
 
 
 def probability(result: CoherenceResult | SharedConsensus, label: int) -> Floats:
-    """(\\*shape) what a result writes."""
+    """Return (\\*shape) probabilities of a result."""
     written = np.empty(result.decision.shape)
     result.write_probability(label, written)
     return written
 
 
 def smooth(volume: Floats, sigma: Floats, border: str = "nearest") -> Floats:
-    """Gaussian over the last axes, of so many voxels per axis."""
+    """Smooth with a Gaussian along the last axes, with sigma in voxels per axis."""
     sigmas = (0.0,) * (volume.ndim - len(sigma)) + tuple(sigma)
     return np.asarray(gaussian_filter(volume, sigmas, mode=border, truncate=TRUNCATE))
 
@@ -83,7 +83,9 @@ def smooth(volume: Floats, sigma: Floats, border: str = "nearest") -> Floats:
 def levels_of_scale(
     masks: Floats, scales: Sequence[float], sides: Floats, present: Mask | None = None
 ) -> Iterator[Floats]:
-    """Masks smoothed at each scale: (J, \\*box); only over voxels that a rater annotated."""
+    """Return the masks smoothed at each scale, (J, \\*box), only over voxels that a rater
+    annotated.
+    """
     for scale in scales:
         if scale == 0:
             yield masks
@@ -96,7 +98,7 @@ def levels_of_scale(
 
 
 class Mean(NamedTuple):
-    """Weighted mean over the raters at each voxel, and how many raters that is."""
+    """Weighted mean over the raters at each voxel, and their effective number."""
 
     value: Floats
     square: Floats
@@ -104,10 +106,10 @@ class Mean(NamedTuple):
 
 
 def rater_mean(band: Floats, weights: Floats, present: Mask | None = None) -> Mean:
-    """Mean of a band (J, \\*box) and of its square, and the effective number of raters.
+    """Return the means of a band (J, \\*box) and of its square, and the effective number of raters.
 
-    With weights u that sum to 1 the number is 1 / sum u^2: the variance of a mean of independent
-    errors falls by it.
+    With weights u that sum to 1 this number is 1 / sum u^2, the factor by which averaging reduces
+    the variance of independent errors.
     """
     if present is None:
         shares = weights / weights.sum()
@@ -122,10 +124,11 @@ def rater_mean(band: Floats, weights: Floats, present: Mask | None = None) -> Me
 
 
 def shared_power(mean: Mean) -> Floats:
-    """Power that raters share at each voxel: unbiased if their errors are independent.
+    """Return the power shared by the raters at each voxel; unbiased if their errors are
+    independent.
 
-    The square of the mean holds shared power C and a share of the errors' power, C + N / J; the
-    mean of squares holds C + N. With a single rater, all power is shared.
+    The expected square of the mean is C + N / J, for shared power C and error power N; the
+    expected mean of the squares is C + N. With a single rater, all power is shared.
     """
     several = mean.raters > 1 + 1e-9
     others = np.where(several, mean.raters - 1, 1.0)
@@ -134,13 +137,13 @@ def shared_power(mean: Mean) -> Floats:
 
 
 def keep_share(shared: Floats, noise: Floats, sharpness: float) -> Floats:
-    """``C^p / (C^p + N^p)``: for p = 1 Wiener's gain of a signal C in noise N."""
+    """Return ``C^p / (C^p + N^p)``; for p = 1, the Wiener gain of a signal C in noise N."""
     signal, error = shared**sharpness, noise**sharpness
     return np.divide(signal, signal + error, out=np.zeros_like(signal), where=signal > 0)
 
 
 class Coherence(NamedTuple):
-    """Gains of the bands and of the votes themselves, and the answer; all in one box.
+    """Gains of the bands and of the votes themselves, and the filtered mean; all in one box.
 
     Attributes
     ----------
@@ -150,8 +153,8 @@ class Coherence(NamedTuple):
         Gain of the votes themselves.
     answer : ndarray
     common : float
-        Share of the power at the coarsest scale that raters have in common; for k of J raters who
-        draw the same while the others draw nothing it is (k - 1) / (J - 1).
+        Share of the power at the coarsest scale that is common to the raters; if k of J raters
+        draw the same mask and the others nothing, it is (k - 1) / (J - 1).
     """
 
     gains: list[Floats]
@@ -167,15 +170,15 @@ def coherence(
     sides: Floats,
     settings: CoherenceSettings,
 ) -> Coherence:
-    """Gains and answer for one label's masks (J, \\*box)."""
+    """Compute the gains and the filtered mean of one label's masks (J, \\*box)."""
     levels = levels_of_scale(masks, settings.scales, sides, present)
     gains, means = [], []
     detail = np.zeros(masks.shape[1:])
     pairs = itertools.pairwise(levels)
     for band, ((fine, coarse), window) in enumerate(zip(pairs, settings.windows(), strict=True)):
         mean = rater_mean(fine - coarse, weights, present)
-        # There is no dispute beyond the box, so the power there is 0. Gains are ratios, so a window
-        # that extends beyond the box needs no correction.
+        # There is no dispute beyond the box, so the power there is 0. Gains are ratios, so windows
+        # that extend beyond the box need no correction.
         power = smooth(mean.square, window * sides, "constant")
         shared = smooth(shared_power(mean), window * sides, "constant").clip(0, power)
         shared[power < LEAST_POWER] = 0
@@ -195,7 +198,7 @@ def coherence(
 def answer(
     votes: Floats, base: Floats, bands: list[Floats], gains: list[Floats], detail: Floats
 ) -> Floats:
-    """The coarsest level plus bands times gains, moved towards the votes by the detail."""
+    """Return the coarsest level plus bands times gains, blended with the votes by the detail."""
     smoothed = base + sum(gain * band for gain, band in zip(gains, bands, strict=True))
     return np.asarray(smoothed + detail * (votes - smoothed))
 
@@ -203,7 +206,7 @@ def answer(
 def clean_answer(
     chosen: Mask, found: Coherence, sides: Floats, settings: CoherenceSettings
 ) -> Floats:
-    """The answer to raters who all draw `chosen`, with the same gains."""
+    """Return the filtered mean of raters who all draw `chosen`, with the same gains."""
     votes = chosen.astype(np.float64)
     levels = list(levels_of_scale(votes, settings.scales, sides))
     bands = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
@@ -213,18 +216,19 @@ def clean_answer(
 def find_cut(
     found: Coherence, votes: Floats, counted: Mask, sides: Floats, settings: CoherenceSettings
 ) -> Cut:
-    """Find the threshold iteratively: start from the strongest answers, then count votes and cut.
+    """Find the threshold iteratively: start from the highest values, then alternate between
+    counting votes and thresholding.
 
     Parameters
     ----------
     found : Coherence
     votes : (\\*box) ndarray
-        Share of the raters.
+        Share of the raters who marked each voxel.
     counted : (\\*box) ndarray of bool
-        Voxels that are counted; clean background is excluded, so that its amount has no effect.
+        Voxels that are counted; unanimous background is excluded, so that its amount has no effect.
     """
-    # A start at one half would never find structures that most raters miss; but marks on which
-    # hardly two raters agree are not such structures.
+    # With an initial threshold of one half, structures that most raters miss would never be found;
+    # but marks on which hardly two raters agree are not such structures.
     begin = min(0.5, found.answer.max() / 2) if found.common >= LEAST_COMMON else 0.5
     chosen = found.answer > begin
     cut = Cut(0.0, 1.0, 0.5)
@@ -238,7 +242,7 @@ def find_cut(
 
 
 def volume_level(clean: Floats, number: int) -> float:
-    """The level above which a clean mask's answer has `number` values."""
+    """Return the level above which a clean mask's filtered mean has `number` values."""
     if not 0 < number < clean.size:
         return 0.5
     ends = np.partition(clean.ravel(), [clean.size - number - 1, clean.size - number])
@@ -247,7 +251,7 @@ def volume_level(clean: Floats, number: int) -> float:
 
 
 def mean_share(votes: Floats, far: Mask, side: Mask) -> float:
-    """Mean of votes far from the contour; of the whole side if few voxels are far."""
+    """Return the mean of votes far from the contour, or of the whole side if few voxels are far."""
     if not side.any():
         return 0.0
     total = votes[far].sum() + PSEUDO_VOXELS * votes[side].mean()
@@ -255,7 +259,7 @@ def mean_share(votes: Floats, far: Mask, side: Mask) -> float:
 
 
 def cut_levels(votes: Floats, chosen: Mask, counted: Mask, clean: Floats, sides: Floats) -> Cut:
-    """Mean shares inside and outside a mask, and the level between them, over counted voxels."""
+    """Return the mean shares inside and outside a mask, and the level between them."""
     size = _box_size(CONTOUR_REACH * sides)
     inner = minimum_filter(chosen, size, mode="nearest")
     outer = ~maximum_filter(chosen, size, mode="nearest")
@@ -268,13 +272,15 @@ def cut_levels(votes: Floats, chosen: Mask, counted: Mask, clean: Floats, sides:
 
 
 def threshold(cut: Cut, detail: Floats) -> Floats:
-    """The threshold: between the mean shares, but one half where detail is shared."""
+    """Return the threshold: between the mean shares, but one half where detail is shared."""
     between = cut.outside + (cut.inside - cut.outside) * cut.level
     return (1 - detail) * between + detail * 0.5
 
 
 def probability_of(found: Coherence, cut: Cut) -> Floats:
-    """0 at the mean share outside, one half at the contour, 1 at the mean share inside."""
+    """Return probabilities: 0 at the mean share outside, 1/2 at the contour, 1 at the mean
+    share inside.
+    """
     middle = threshold(cut, found.detail)
     low = (1 - found.detail) * cut.outside
     high = (1 - found.detail) * cut.inside + found.detail
@@ -287,7 +293,7 @@ def probability_of(found: Coherence, cut: Cut) -> Floats:
 
 
 def near_marks(votes: Floats, sides: Floats) -> Mask:
-    """Voxels within reach of any rater's marks."""
+    """Return the voxels within reach of any rater's marks."""
     return np.asarray(maximum_filter(votes > 0, _box_size(CONTOUR_REACH * sides), mode="nearest"))
 
 
@@ -296,7 +302,7 @@ def _box_size(radii: Floats) -> list[int]:
 
 
 class Answer(NamedTuple):
-    """A label's answer around disputed voxels, and its difference to the threshold."""
+    """Result for a label around disputed voxels, and its difference from the threshold."""
 
     box: tuple[slice, ...]
     answer: Floats
@@ -330,7 +336,7 @@ def answer_label(
 def decide(
     masks: RaterMasks, spacing: Sequence[float], settings: CoherenceSettings
 ) -> tuple[NDArray[np.int32], Floats]:
-    """Label with the highest score, and how far its score is above the next."""
+    """Return the label with the highest score, and its lead over the second-highest score."""
     two = masks.number_of_labels == 2
     scores = []
     for label in [1] if two else range(masks.number_of_labels):

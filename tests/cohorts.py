@@ -17,7 +17,7 @@ FULL = 260
 
 
 class Case(NamedTuple):
-    """A truth, the vote fraction and the raters, as SimpleITK images."""
+    """The true mask, the vote fraction and the raters, as SimpleITK images."""
 
     truth: Any
     fraction: Any
@@ -50,7 +50,7 @@ def cohort(number: int, first: int = 0, kind: str = "ordinary") -> list[Case]:
 
 
 def columns(cases: list[Case]) -> tuple[list[Any], list[Any], list[list[Any]]]:
-    """Arguments of Calibrate: vote fractions, truths, raters."""
+    """Return the arguments of Calibrate: vote fractions, true masks, raters."""
     return [c.fraction for c in cases], [c.truth for c in cases], [c.raters for c in cases]
 
 

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, settings
 
 import itk_consensus
 
-# Timings vary between machines, so no deadline. `make test` draws the same cases every time, so
-# that what landed stays green; `make test-all` draws new ones and prints what reproduces a failure.
+# Timings vary between machines, so there is no deadline. `make test` always draws the same cases,
+# so that tests that passed once keep passing; `make test-all` draws new ones and prints how to
+# reproduce a failure.
 settings.register_profile(
     "exploring",
     deadline=None,
@@ -32,7 +33,7 @@ settings.load_profile("itk_consensus")
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Folder of real multi-rater data next to the repository."""
+    """Return the folder of real multi-rater data next to the repository."""
     folder = Path(__file__).resolve().parents[1] / "../shared/data"
     if not folder.is_dir():
         pytest.skip("the shared data is not beside this repository")
@@ -41,7 +42,7 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def run_python() -> Callable[[str], subprocess.CompletedProcess[str]]:
-    """Run a script in a new interpreter, with the package under test."""
+    """Return a function that runs a script in a new interpreter with the package under test."""
     root = str(Path(itk_consensus.__file__).resolve().parents[1])
 
     def run(script: str) -> subprocess.CompletedProcess[str]:
@@ -59,7 +60,7 @@ def run_python() -> Callable[[str], subprocess.CompletedProcess[str]]:
 
 @pytest.fixture
 def masks() -> list[np.ndarray]:
-    """Four raters of one disc: two good, one generous, one careless."""
+    """Return four raters of one disc: two accurate, one generous, one careless."""
     rng = np.random.default_rng(7)
     y, x = np.mgrid[:18, :23]
     distance = np.hypot(y - 8.5, x - 11.5)
@@ -73,7 +74,7 @@ def masks() -> list[np.ndarray]:
 
 @pytest.fixture
 def label_maps() -> list[np.ndarray]:
-    """Five raters of a map with the labels 0, 1, 2 and 4."""
+    """Return five raters of a map with the labels 0, 1, 2 and 4."""
     rng = np.random.default_rng(11)
     truth = np.repeat(np.repeat(np.array([[0, 1, 1], [2, 4, 1], [2, 2, 0]]), 5, axis=0), 6, axis=1)
     values = np.array([0, 1, 2, 4])

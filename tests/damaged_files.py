@@ -1,7 +1,7 @@
 """Damaged records and models, and checks that hold for any damage.
 
-A file is used as it was written, or refused by a one-line error. If its checksum was recomputed, so
-that all other checks apply, it is refused or gives valid results.
+A file is either used as it was written or rejected with a one-line error. If its checksum was
+recomputed, so that all other checks apply, it is either rejected or gives valid results.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def disc(radius: float, centre: Any = (16, 16)) -> np.ndarray:
 
 
 def flat_cases(number: int = 12) -> Iterator[tuple[np.ndarray, np.ndarray, list[np.ndarray]]]:
-    """Discs in two dimensions: small, so that thousands of records can be tried."""
+    """Return two-dimensional discs, small enough that thousands of records can be tested."""
     rng = np.random.default_rng(0)
     for _ in range(number):
         truth = disc(rng.uniform(6, 9))
@@ -63,7 +63,7 @@ CASES = list(flat_cases())
 
 @functools.cache
 def calibrated(name: str) -> Any:
-    """One of `RECORDS`, calibrated."""
+    """Return one of `RECORDS`, calibrated."""
     kind, options = RECORDS[name]
     filter_ = kind(**options)
     with warnings.catch_warnings():
@@ -73,7 +73,9 @@ def calibrated(name: str) -> Any:
 
 
 def use(filter_: Any, record: Any) -> Any:
-    """Result of a record on a case, which does not depend on the filter that reads it."""
+    """Return the result of a record on a case, which does not depend on the filter that reads
+    it.
+    """
     fraction, _, raters = CASES[0]
     if isinstance(filter_, (ConformalBandFilter, ConformalMarginFilter)):
         return type(filter_).FromRecord(record).Execute(fraction, raters)
@@ -86,7 +88,7 @@ def signed(written: dict[str, Any]) -> str:
 
 
 def read(filter_: Any, text: str) -> Any:
-    """The record, or None if it was refused in one line."""
+    """Return the record, or None if it was rejected in one line."""
     try:
         return filter_.record_class.from_json(text, "cal.json")
     except FileError as error:
@@ -132,7 +134,7 @@ def check_forged_record(filter_: Any, seed: int) -> str:
 
 @functools.cache
 def model_bytes() -> bytes:
-    """A model after a very short training."""
+    """Return a model after a very short training."""
     cohort = easy_cohort(10, 0, shape=(24, 28))
     quick = {"NumberOfIterations": 12, "NumberOfChannels": 4, "BatchSize": 4}
     filter_ = DeepConsensusFilter(NumberOfThreads=1, **quick)
@@ -186,7 +188,7 @@ def check_forged_model(seed: int) -> str:
 
 
 def check_damage(seed: int) -> str:
-    """Damage a record or, every fifth time, a model; "refused", "answered" or "unharmed"."""
+    """Damage a record or, every fifth time, a model; return "refused", "answered" or "unharmed"."""
     if seed % 5 == 4:
         return [check_bytes_of_model, check_forged_model][seed // 5 % 2](seed)
     filter_ = calibrated(list(RECORDS)[seed // 5 % len(RECORDS)])

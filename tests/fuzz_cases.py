@@ -29,24 +29,24 @@ from itk_consensus.core.parameters import Parameter, parameters_of
 from itk_consensus.fusing.label_fusion import AUTOMATIC_LABEL, LabelFusionFilter
 from itk_consensus.methods.registry import FUSERS
 
-#: Fusers, and similar filters that need images.
+#: Fusers, and similar filters that require images.
 FUZZED = (
     *FUSERS,
     JointLabelFusionFilter,
     LocallyWeightedVoteFilter,
     IntensityRefinementFilter,
 )
-#: Parameters that set the amount of work; limited, since more work takes longer.
+#: Parameters that set the amount of work; limited to keep the run time low.
 FEW = {"NumberOfInitializations": 6, "NumberOfSamples": 20, "BurnIn": 20}
-#: Images that some filters need.
+#: Images that some filters require.
 LOOKED_AT = {"Image", "AtlasImages"}
-#: Parameters given by the case itself, or without effect on the result.
+#: Parameters that are set by the case itself, or that have no effect on the result.
 NOT_DRAWN = {"MaskImage", "RaterMasks", "MissingLabel", "NumberOfThreads", "Debug"} | LOOKED_AT
 ITERATIONS = 60
 #: Ways to copy a filter.
 COPIES = (copy.copy, copy.deepcopy, lambda filter_: pickle.loads(pickle.dumps(filter_)))
 DTYPES = ("uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64", "f4", "f8")
-#: What each library has; itk turns an array of one row into one of one column, besides.
+#: Types supported by each library; itk also turns an array of one row into an image of one column.
 DTYPES_OF = {
     "itk": tuple(name for name in DTYPES if name not in ("int8", "int64")),
     **dict.fromkeys(GUESTS, ("uint8", "int16", "int32", "f4", "f8")),
@@ -54,12 +54,12 @@ DTYPES_OF = {
 
 
 def make(array: np.ndarray, family: str) -> Any:
-    """An image of a family, or of a library that is met as a guest."""
+    """Create an image of a family, or of a supported library."""
     return (contract.make_guest if family in GUESTS else contract.make)(array, family)
 
 
 def to_array(image: Any) -> np.ndarray:
-    """Its voxels, in the order of arrays."""
+    """Return the voxels as an array."""
     is_known = isinstance(image, np.ndarray) or hasattr(image, "GetSpacing")
     return contract.to_array(image) if is_known else contract.guest_array(image)
 
@@ -74,7 +74,7 @@ class Case:
     raters : list of ndarray or None
     family : str
     given : dict
-        MaskImage, RaterMasks, MissingLabel and what raters looked at, as arrays.
+        MaskImage, RaterMasks, MissingLabel and the images seen by the raters, as arrays.
     drawn : dict
         Other parameters.
     """
@@ -86,11 +86,11 @@ class Case:
     drawn: dict[str, Any] = field(default_factory=dict)
 
     def filter(self, **more: Any) -> LabelFusionFilter:
-        """A filter with the case's parameters."""
+        """Return a filter with the case's parameters."""
         return self.fuser(**self._as_family(self.given), **(self._as_family(self.drawn) | more))
 
     def images(self) -> list[Any]:
-        """The raters in the case's family."""
+        """Return the raters in the case's family."""
         return [None if array is None else make(array, self.family) for array in self.raters]
 
     def _as_family(self, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Case:
 
 
 def draw_case(rng: np.random.Generator, *, large: bool = False) -> Case:
-    """A case of any fuser; a large one has about 100,000 voxels."""
+    """Draw a case of any fuser; a large one has about 100,000 voxels."""
     fuser = FUZZED[rng.integers(len(FUZZED))]
     family = str(rng.choice(FAMILIES if rng.random() < 0.8 else GUESTS))
     raters = _draw_raters(rng, family, large)
@@ -135,7 +135,7 @@ def draw_case(rng: np.random.Generator, *, large: bool = False) -> Case:
         # With independent raters, convergence may take millions of iterations.
         case.drawn |= capped(fuser, ITERATIONS)
     elif 0.0 in stops:
-        # Without any tolerance, and without a cap, a run must end by itself.
+        # Even without a tolerance or a limit on iterations, a run must terminate.
         case.drawn |= capped(fuser, 2**32 - 1)
     return case
 
@@ -176,7 +176,7 @@ def _draw_raters(rng: np.random.Generator, family: str, large: bool) -> list[Any
 
 
 def _softened(rng: np.random.Generator, array: Any) -> Any:
-    """Probabilities that mostly favour the rater's label; some are certain."""
+    """Return probabilities that mostly favour the rater's label; some are certain."""
     if array is None:
         return None
     sure = rng.choice([0.5, 0.6, 0.9, 1.0], array.shape)
@@ -186,7 +186,7 @@ def _softened(rng: np.random.Generator, array: Any) -> Any:
 def _draw_looked_at(
     rng: np.random.Generator, fuser: type[LabelFusionFilter], raters: list[Any]
 ) -> dict[str, Any]:
-    """The images that a filter needs, sometimes invalid or missing."""
+    """Draw the images that a filter requires, sometimes invalid or missing."""
     shape = next(array.shape for array in raters if array is not None)
     names = LOOKED_AT & {parameter.name for parameter in parameters_of(fuser)}
     if not names or rng.random() < 0.05:
@@ -201,7 +201,7 @@ def _draw_looked_at(
 
 
 def wrong_half(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """A random half of the voxels."""
+    """Return a random half of the voxels."""
     return rng.random(shape) < 0.5
 
 
@@ -231,12 +231,12 @@ def _draw_value(rng: np.random.Generator, parameter: Parameter[Any], images: lis
         return number
     try:
         return good_value(parameter, images)
-    except (StopIteration, InputError):  # or a table of lesions that is made of soft inputs
+    except (StopIteration, InputError):  # e.g. a table of lesions is requested for soft inputs
         return parameter.default
 
 
 def _draw_number(rng: np.random.Generator, kind: Kind[Any], most: int | None, at_edge: bool) -> Any:
-    """A number that the kind accepts, often at its edges; None for a kind without numbers."""
+    """Draw a number that the kind accepts, often at its limits; None for a kind without numbers."""
     if isinstance(kind, Integer):
         low = 0 if kind.low is None else kind.low
         high = min(most or 2**32, 2**32 if kind.high is None else kind.high)
@@ -260,23 +260,23 @@ def _draw_real(rng: np.random.Generator, kind: Real, at_edge: bool) -> float:
     return float(min(high, low + 10 ** rng.uniform(-12, 15 if at_edge else 3)))
 
 
-# -- what must hold ----------------------------------------------------------------------------
+# -- required properties -------------------------------------------------------------------------
 
 
 def check_case(case: Case, rng: np.random.Generator) -> str:
-    """Run a case and check all that must hold; "refused" or "answered".
+    """Run a case and check all required properties; return "refused" or "answered".
 
     Raises
     ------
     AssertionError
-        Something did not hold.
+        A required property does not hold.
     Exception
         Anything that is not one of the package's own errors.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConsensusWarning)
-        # An error while SWIG makes its types would end the process.
+        # An error while SWIG creates its types would terminate the process.
         warnings.filterwarnings("ignore", "builtin type", DeprecationWarning)
         try:
             filter_ = case.filter()
@@ -304,7 +304,7 @@ def _check_outputs(case: Case, filter_: LabelFusionFilter) -> None:
     known = {*filter_.GetLabels(), 0, undecided}
     assert set(np.unique(labels).tolist()) <= known, "labels that no rater used"
     total = np.zeros(labels.shape)
-    for label in filter_.GetLabels():  # one at a time: instances of noise are thousands
+    for label in filter_.GetLabels():  # one at a time, since noise may have thousands of instances
         share = to_array(filter_.GetProbabilityImage(label))
         assert np.isfinite(share).all(), "a probability is not finite"
         assert share.min() >= 0, "a probability is negative"
@@ -312,7 +312,7 @@ def _check_outputs(case: Case, filter_: LabelFusionFilter) -> None:
         total += share
     inside = _annotated(case, labels.shape)
     if "ExclusionImages" in case.drawn:
-        inside &= total != 0  # all that is said there is excluded
+        inside &= total != 0  # all labels given at these voxels are excluded
     worst = np.abs(total[inside] - 1).max(initial=0.0)
     assert worst < 1e-4, f"probabilities miss a sum of 1 by {worst:g}"
     str(filter_)
@@ -320,7 +320,7 @@ def _check_outputs(case: Case, filter_: LabelFusionFilter) -> None:
 
 
 def _annotated(case: Case, shape: tuple[int, ...]) -> np.ndarray:
-    """Voxels inside the mask that some rater annotated."""
+    """Return the voxels inside the mask that at least one rater annotated."""
     annotated = np.zeros(shape, bool)
     masks = case.given.get("RaterMasks") or (None,) * len(case.raters)
     for array, mask in zip(case.raters, masks, strict=True):
@@ -340,7 +340,9 @@ def _check_threads(case: Case, output: np.ndarray) -> None:
 def _check_copy(
     filter_: LabelFusionFilter, case: Case, output: np.ndarray, rng: np.random.Generator
 ) -> None:
-    """A copy of a filter is the filter, whatever its parameters, images among them."""
+    """Check that a copy of a filter is equivalent to it, whatever its parameters, including
+    images.
+    """
     twin = COPIES[rng.integers(len(COPIES))](filter_)
     assert np.array_equal(to_array(twin.Execute(case.images())), output), "a copy answers otherwise"
 
@@ -352,7 +354,8 @@ def _check_laws(case: Case, rng: np.random.Generator) -> None:
     whole = not given and all(array is not None for array in case.raters)
     if "unanimity" in laws and whole and _is_plain(case) and (case.raters[0] == 1).any():
         stack = np.stack(case.raters)
-        # EM may overrule raters who agree by chance; where all of them always agree, nobody may.
+        # EM may overrule raters who agree by chance; if all raters agree everywhere, no method
+        # may.
         agreed = np.full(stack[0].shape, len(stack) > 1 and (stack == stack[0]).all())
         filter_ = case.filter()
         filter_.Execute(case.images())

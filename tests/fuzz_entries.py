@@ -1,4 +1,4 @@
-"""What enters and leaves, at random: images among raters, results of earlier runs, odd formats."""
+"""Random inputs and outputs: intensity images among raters, earlier results, unusual formats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _mask(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
 
 
 def check_image_among_raters(rng: np.random.Generator, _folder: Path) -> str:
-    """Every filter notices noise of any type at any place."""
+    """Check that every filter detects noise of any type at any position."""
     shape = tuple(rng.integers(12, 30, int(rng.choice([2, 3]))).tolist())
     noise = rng.normal(0, 10 ** rng.uniform(2, 4), shape)
     kind = rng.choice(["i2", "i4", "u2", "f4"])
@@ -49,7 +49,7 @@ def check_image_among_raters(rng: np.random.Generator, _folder: Path) -> str:
 
 
 def check_own_output(rng: np.random.Generator, folder: Path) -> str:
-    """An earlier result is refused in one line, whatever its format."""
+    """Check that an earlier result is rejected in one line, in any format."""
     shape, suffix = tuple(rng.integers(4, 9, 3).tolist()), str(rng.choice(FORMATS))
     paths = [str(folder / f"{number}.{suffix}") for number in range(3)]
     for path in paths:
@@ -66,7 +66,9 @@ def check_own_output(rng: np.random.Generator, folder: Path) -> str:
 
 
 def check_format(rng: np.random.Generator, folder: Path) -> str:
-    """What is written reads back with its labels and its place, or nothing is written."""
+    """Check that a written file is read back with its labels and geometry, or that nothing is
+    written.
+    """
     dimension = int(rng.choice([2, 3]))
     kind = np.dtype(str(rng.choice(["u1", "u2", "i2", "i4", "f4", "f8"])))
     top = 2 if kind.kind == "f" else int(np.iinfo(kind).max)

@@ -15,12 +15,12 @@ from itk_consensus.core.errors import ConsensusError
 Array = np.ndarray[Any, Any]
 #: Possible faults of a reference; None: no fault.
 FAULTS = (None, "fraction", "NaN", "negative", "organs", "empty", "again", "circular", "swapped")
-#: With these a calibration must not go on.
+#: With these faults, a calibration must not continue.
 REFUSED = {"fraction", "NaN", "negative", "organs", "again", "swapped"}
 
 
 def check_references(rng: np.random.Generator, _folder: Path) -> str:
-    """Calibrate; what is no reference must be refused by an error of ours."""
+    """Calibrate; invalid references must be rejected with an error of this package."""
     kinds = (ConformalBandFilter, ConformalMarginFilter, CutCalibrationFilter)
     kind = kinds[rng.integers(len(kinds))]
     filter_ = kind(Normalization="none") if kind is ConformalBandFilter else kind()

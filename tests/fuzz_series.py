@@ -1,4 +1,4 @@
-"""Random DICOM series: straight, tilted, drifting, with steps that differ, or turned slices."""
+"""Random DICOM series: straight, tilted, drifting, with varying steps, or with rotated slices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ SPACING = (0.8, 0.7, 2.5)  # x, y, z
 
 
 def check_series(rng: np.random.Generator, folder: Path) -> str:
-    """Read a series: each pixel lies within a tenth of a voxel of its place, or it is refused."""
+    """Read a series: each pixel is within a tenth of a voxel of its position, or the series is
+    rejected.
+    """
     number = int(rng.integers(2, 30))
     slices = write_series(folder / "series", (number, 12, 14), SPACING)
     places = np.arange(number)[:, None] * [0.0, 0.0, SPACING[2]]

@@ -1,4 +1,4 @@
-"""Random batches and runs to zarr stores, stopped and damaged in between."""
+"""Random batches and runs to zarr stores, interrupted and damaged in between."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ NAMES = ("a", "b", "+1+1", "@SUM(1)", "a b", "<b>", "a;b", "ü", "..", "x" * 80,
 METHODS_OF_BATCHES = ("vote", "staple", "multilabel-staple", "smoothed-vote")
 METHODS_OF_VOLUMES = (
     *("vote", "label-voting", "multilabel-staple", "corrected-vote"),
-    *("coherence-vote", "consensus"),
+    *("coherence-vote", "consensus", "shape-average"),
 )
 #: Possible damage to a file between two runs.
 DAMAGES = ("gone", "cut", "empty", "turned", "another", "folder", "pipe")
 
 
-#: Content of a user's own file in place of a result.
+#: Content of a user's own file that replaces a result.
 _MINE = b"hours of work"
 
 
@@ -42,12 +42,12 @@ class Stopped(BaseException):
 
 
 def check_batch(rng: np.random.Generator, folder: Path) -> str:
-    """Run a batch some times, with damage between; rows that are done are right.
+    """Run a batch several times, with damage in between; check that completed rows are correct.
 
     Raises
     ------
     AssertionError
-        A consensus is not what its plan gives, or an input is not what it was.
+        A consensus differs from the result of its plan, or an input was changed.
     """
     names = _write_cohort(rng, folder / "in")
     pattern = f"{folder}/in/{{case}}/{{rater}}.nrrd"
@@ -78,7 +78,9 @@ def check_batch(rng: np.random.Generator, folder: Path) -> str:
 
 
 def check_volumes(rng: np.random.Generator, folder: Path) -> str:
-    """Stop a run to a store, damage what it left or read, and run it, or another, to its end."""
+    """Interrupt a run to a store, damage its output or input, and complete this run or another
+    one.
+    """
     import dask
 
     from itk_consensus.chunked.big_volumes import fuse_volumes
@@ -119,7 +121,7 @@ def check_volumes(rng: np.random.Generator, folder: Path) -> str:
                 arrays[changed] = np.roll(arrays[changed], 1, 0)
                 _store(paths[changed], arrays[changed], chunks[::-1])
             continue
-        except ConsensusError:  # no voxel is inside the mask, say
+        except ConsensusError:  # e.g. no voxel is inside the mask
             return "refused"
         images = [arrays[i] for i in raters]
         wanted = METHODS[method](**({} if mask is None else {"MaskImage": arrays[mask]}))
@@ -146,7 +148,9 @@ def _write_cohort(rng: np.random.Generator, folder: Path) -> list[str]:
 
 
 def _stopped_main(words: list[str], stop: int) -> tuple[int | None, str]:
-    """Exit code, None if the run was stopped at a move of a file; and what it said."""
+    """Return the exit code (None if the run was stopped at a move of a file) and the printed
+    text.
+    """
     said = io.StringIO()
     replace, moves = os.replace, 0
 
@@ -186,7 +190,9 @@ def _check_answers(folder: Path, pattern: str, method: str, names: list[str]) ->
 
 
 def _named_alike(folder: Path) -> str:
-    """Give every rater a folder, and all their files one name; the pattern that finds them."""
+    """Give each rater a folder and all their files the same name; return the pattern that
+    matches them.
+    """
     for path in list(folder.glob("*/*.nrrd")):
         path.with_suffix("").mkdir()
         path.rename(path.with_suffix("") / "seg.nrrd")
@@ -194,7 +200,7 @@ def _named_alike(folder: Path) -> str:
 
 
 def _edit_some(rng: np.random.Generator, folder: Path) -> list[Path]:
-    """Put work of one's own in place of results, whose record is then damaged or lost."""
+    """Replace results with user-edited files, whose record is then damaged or lost."""
     edited = []
     for record in sorted(folder.glob("*/case.json")):
         result = record.with_name("consensus.nii.gz")

@@ -1,7 +1,7 @@
-"""Runs many random cases of every fuser, command lines, damaged records and models, stopped runs.
+"""Run many random cases: fusers, command lines, damaged records and models, interrupted runs.
 
-The fast suite runs some; ``python -m tests.fuzzing --cases 5000 --seed 1`` runs as many as asked
-for. Case 17 of seed 1 alone: ``--seed 1 --only 17``.
+The fast suite runs a few; ``python -m tests.fuzzing --cases 5000 --seed 1`` runs the given number,
+and ``--seed 1 --only 17`` only case 17 of seed 1.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ def run_cases(seed: int, numbers: range | list[int]) -> Tally:
             tally, f"--seed {seed} --only {number}: {case}", lambda c=case, r=rng: check_case(c, r)
         )
         seconds = time.process_time() - began
-        # A case runs up to seven times, to compare threads and orders.
+        # A case is run up to seven times, to compare threads and orders.
         if seconds > 7 * (SECONDS_TO_BEGIN + SECONDS_PER_VOXEL * voxels):
             tally.slow.append(f"--seed {seed} --only {number}: {seconds:.1f} s: {case}")
     return tally
 
 
 def run_command_lines(seed: int, numbers: range) -> Tally:
-    """Run commands on files of random cases, some of them cut short, into odd places."""
+    """Run commands on files of random cases, some of them truncated, with unusual output paths."""
     tally = Tally()
     for number in numbers:
         rng = np.random.default_rng([seed, number, 1])
@@ -150,13 +150,13 @@ def _command(words: list[str], folder: Path) -> str:
 
 
 def _contents(folder: Path) -> dict[str, bytes | None]:
-    """What is there, with the bytes of regular files."""
+    """Return the entries of a folder, with the bytes of regular files."""
     paths = sorted(folder.rglob("*"))
     return {str(path): path.read_bytes() if path.is_file() else None for path in paths}
 
 
 def run_damage(seed: int, numbers: range) -> Tally:
-    """Read records and models that were damaged or forged."""
+    """Read damaged or forged records and models."""
     tally = Tally()
     for number in numbers:
         damage = 1000 * (seed % 1_000_000) + number
@@ -168,7 +168,9 @@ def run_damage(seed: int, numbers: range) -> Tally:
 
 
 def run_stores(seed: int, numbers: range) -> Tally:
-    """Batches and runs to stores that are stopped, and whose files are damaged, in between."""
+    """Run batches and runs to stores that are interrupted and whose files are damaged in
+    between.
+    """
     tally = Tally()
     for number in numbers:
         rng = np.random.default_rng([seed, number, 2])
@@ -181,7 +183,7 @@ def run_stores(seed: int, numbers: range) -> Tally:
 
 
 def run_references(seed: int, numbers: range) -> Tally:
-    """Calibrate on references of every kind, and read series whose slices lie anyhow."""
+    """Calibrate on references of every kind, and read series with irregular slices."""
     tally = Tally()
     for number in numbers:
         rng = np.random.default_rng([seed, number, 3])
@@ -194,7 +196,7 @@ def run_references(seed: int, numbers: range) -> Tally:
 
 
 def run_entries(seed: int, numbers: range) -> Tally:
-    """Images among raters, results of earlier runs, formats that lose something."""
+    """Test images among raters, earlier results, and formats that lose information."""
     tally = Tally()
     for number in numbers:
         rng = np.random.default_rng([seed, number, 4])
@@ -250,7 +252,8 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    # After the last line itk's types may fail while Python takes them down (with torch loaded too).
+    # After the last line, itk's types may fail during interpreter shutdown (also with torch
+    # loaded).
     outcome = _main()
     sys.stdout.flush()
     os._exit(outcome)

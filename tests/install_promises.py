@@ -1,7 +1,7 @@
 """Test that an install works as documented: ``python tests/install_promises.py [EXTRA...]``.
 
-It needs nothing but the package with the extras that are named; `tests.installs` makes such
-environments. Features of these extras must work; features of others must fail with the name of the
+It needs only the package with the given extras; `tests.installs` creates such environments. The
+features of these extras must work; features of other extras must fail with the name of the missing
 extra.
 """
 
@@ -22,7 +22,7 @@ from itk_consensus.cli.application import COMMANDS
 
 
 class Extra(NamedTuple):
-    """One extra: a library of it, a use that needs it, and what asks for it if not that use."""
+    """An extra: one of its libraries, a command that uses it, and one that reports it missing."""
 
     library: str
     use: str
@@ -33,10 +33,10 @@ _RATERS = "demo-output/rater-*.nii.gz"
 _TWO_CASES = """
 for case in one two; do mkdir -p study/$case; cp demo-output/rater-*.nii.gz study/$case; done
 itk-consensus batch "study/{case}/{rater}.nii.gz" -q """
-#: Makes an empty file with the signature of DICOM.
+#: Creates an empty file with the DICOM signature.
 _EMPTY_DICOM = """{ head -c 128 /dev/zero; printf DICM; } > empty.dcm
 itk-consensus agreement empty.dcm empty.dcm --per-structure"""
-# Without job control (set -m), background processes of bash ignore interrupts.
+# Without job control (set -m), background processes in bash ignore interrupts.
 _A_REVIEW = f"""set -m
 itk-consensus review {_RATERS} -o decided.nii.gz --no-browser > said.txt &
 until grep --quiet "^Review: http" said.txt; do kill -0 $!; sleep 1; done
@@ -67,7 +67,7 @@ deep = ic.DeepConsensusFilter(NumberOfIterations=10, NumberOfThreads=1)
 deep.Fit([case.image for case in cases], [case.raters for case in cases])
 deep.Execute(cases[0].image, cases[0].raters)'""",
     ),
-    # MONAI's tensors and transforms are met without it: nothing asks for it.
+    # MONAI's tensors and transforms are supported without it, so no command requires it.
     "monai": Extra(
         "monai",
         """python -c '
@@ -80,7 +80,7 @@ assert isinstance(fused, MetaTensor)'""",
         asking="",
     ),
     "dask": Extra("dask", f"itk-consensus fuse {_RATERS} -o fused.zarr --method vote -q"),
-    # Its page is a use.
+    # The documentation page uses it.
     "dicom": Extra("highdicom", "", asking=_EMPTY_DICOM),
     "excel": Extra("openpyxl", _TWO_CASES + "-o workbook --excel"),
     "notebook": Extra(
@@ -92,7 +92,7 @@ ic.agreement(ic.sample_case()).pairs().to_frame().describe()'""",
     "review": Extra("trame_slicer", _A_REVIEW, asking=f"itk-consensus review {_RATERS}"),
 }
 
-#: Features of every install, in a folder where the demo has run.
+#: Features of every install, in a folder in which the demo was run.
 _ALWAYS = {
     "the demo": "itk-consensus demo -q",
     "every command's help": "\n".join(
@@ -106,7 +106,7 @@ _ALWAYS = {
 
 
 def run(text: str) -> subprocess.CompletedProcess[str]:
-    """Run a block as bash does, with the commands of this environment alone."""
+    """Run a block in bash, with the commands of this environment only."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": programs}
     command = ["bash", "-euc", text]
@@ -121,7 +121,9 @@ def require_success(name: str, text: str) -> None:
 
 
 def require_question(extra: str, text: str) -> None:
-    """Run a block that lacks an extra: one line says which, or the last one of a traceback."""
+    """Run a block that needs a missing extra: a single line, or the last line of a traceback,
+    must name it.
+    """
     done = run(text)
     lines = done.stderr.strip().splitlines() or [""]
     if not done.returncode or f"pip install 'itk-consensus[{extra}]'" not in lines[-1]:
@@ -131,7 +133,9 @@ def require_question(extra: str, text: str) -> None:
 
 
 def as_script(snippets: list[Snippet]) -> str:
-    """Blocks of a page as one text for bash: Python keeps its names until the page ends."""
+    """Return the blocks of a page as one bash script; Python variables persist to the end of
+    the page.
+    """
     python = "import subprocess\n" + "\n".join(
         one.text
         if one.language == "python"
@@ -143,7 +147,7 @@ def as_script(snippets: list[Snippet]) -> str:
 
 
 def main(present: list[str]) -> None:
-    """Try all that this install promises, in a folder of its own."""
+    """Test all documented features of this install in a separate folder."""
     if Path(itk_consensus.__file__).is_relative_to(ROOT / "itk_consensus"):
         sys.exit(f"the package of {ROOT} is tried, not an installed one")
     os.chdir(tempfile.mkdtemp())
@@ -157,7 +161,8 @@ def main(present: list[str]) -> None:
             _ = asking and require_question(name, asking)
     pages = [page for page in PAGES_WITH_CODE if EXTRA_OF_PAGE.get(page.name) in (None, *present)]
     if present:
-        # What needs no extra was tried in the base install, but for the first that people try.
+        # Pages that need no extra were tested in the base install; the introductory pages are
+        # tested again.
         pages = [page for page in pages if page.name == "README.md" or page.name in EXTRA_OF_PAGE]
     for page in pages:
         os.chdir(tempfile.mkdtemp())

@@ -1,9 +1,9 @@
-"""Test installs: build one wheel, and try it in a new environment per kind of install.
+"""Build one wheel, and test it in a new environment per kind of install.
 
 python tests/installs.py [KIND...] [--wheel FILE]      (make installs, make installs ALL=1)
 
-An environment gets the wheel by pip, with one extra or none (base), and nothing else; what such an
-install promises is tried in it (`install_promises.py`).
+In each environment, pip installs only the wheel, with one extra or none (base); the documented
+features of this install are then tested (`install_promises.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE = "base"
 KINDS = (BASE, *EXTRAS)
 
-#: Kinds that are always tried: those of the README, and DICOM.
+#: Kinds that are always tested: those in the README, and DICOM.
 OFTEN = (BASE, "plot", "dicom")
 
 #: Files of a checkout that are not sources.
@@ -31,8 +31,8 @@ _NO_SOURCES = (".*", "build", "dist", "*.egg-info", "*.so", "*-output", "_build"
 
 
 def call(*command: str | Path) -> None:
-    """Run a program, which says on its own what went wrong."""
-    # No variable of Python's may bring in what was not installed.
+    """Run a program, which reports its own errors."""
+    # Python's environment variables must not make other packages available.
     environment = {name: value for name, value in os.environ.items() if "PYTHON" not in name}
     words = [str(word) for word in command]
     if subprocess.run(words, check=False, env=environment).returncode:
@@ -40,12 +40,14 @@ def call(*command: str | Path) -> None:
 
 
 def pip(python: Path | str, *words: str | Path) -> None:
-    """Run pip of the Python that runs this, for the environment of another."""
+    """Return the pip of the running Python, for use on another environment."""
     call(sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, *words)
 
 
 def build_wheel(folder: Path) -> Path:
-    """A wheel of this checkout, from a copy: nothing is left behind, nothing old gets in."""
+    """Build a wheel from a copy of this checkout, so that no old files enter it and none are
+    left behind.
+    """
     shutil.copytree(ROOT, folder / "sources", ignore=shutil.ignore_patterns(*_NO_SOURCES))
     made = folder / "wheel"
     pip(sys.executable, "wheel", "--quiet", "--no-deps", "-w", made, folder / "sources")
@@ -53,7 +55,9 @@ def build_wheel(folder: Path) -> Path:
 
 
 def try_install(kind: str, wheel: Path, folder: Path) -> None:
-    """Install one kind and try it, where no file of this checkout is found before the wheel's."""
+    """Install one kind and test it where no file of this checkout takes precedence over the
+    wheel's.
+    """
     python = folder / kind / "bin" / "python"
     call(sys.executable, "-m", "venv", "--without-pip", folder / kind)
     what = str(wheel) if kind == BASE else f"{wheel}[{kind}]"
@@ -64,7 +68,7 @@ def try_install(kind: str, wheel: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Build the wheel, unless it is given, and try the kinds that are asked for."""
+    """Build the wheel, unless it is given, and test the requested kinds."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}")
     parser.add_argument("--all", action="store_true", help="every kind")

@@ -1,4 +1,4 @@
-"""Every call of a compiled kernel, for tests that watch them."""
+"""Every call of a compiled kernel, for tests that observe them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KERNELS = {
 
 @contextmanager
 def kernels(call: Callable[..., Any]) -> Iterator[None]:
-    """Replace every kernel by call(name, kernel, *args, **options)."""
+    """Replace every kernel with call(name, kernel, *args, **options)."""
     with pytest.MonkeyPatch.context() as patch:
         for name, kernel in KERNELS.items():
             patch.setattr(_kernels, name, lambda *a, n=name, k=kernel, **o: call(n, k, *a, **o))

@@ -1,7 +1,8 @@
-"""Kill commands at a random file operation, and check what they leave behind.
+"""Kill commands at random file operations, and check the files that remain.
 
-A step is any operation that changes a folder: a file opened for writing, moved or removed, a folder
-made or removed. The command runs in a separate process, which kills itself right before a step.
+A step is any operation that changes a folder: opening a file for writing, moving or removing it,
+creating or removing a folder. The command runs in a separate process, which kills itself right
+before a step.
 """
 
 from __future__ import annotations
@@ -41,21 +42,21 @@ _context.set_forkserver_preload(
 
 @dataclass(frozen=True)
 class Command:
-    """A command that writes an output, and a check of it."""
+    """A command that writes an output, and a check of that output."""
 
     words: tuple[str, ...]
-    #: Raises an AssertionError unless the output is this command's.
+    #: Raises an AssertionError unless the output is the result of this command.
     check: Callable[[], None]
 
 
 def run(command: Command) -> None:
-    """Run a command to its end, and look at what it wrote."""
+    """Run a command to completion, and check its output."""
     _in_a_process(command.words)
     command.check()
 
 
 def killed(command: Command, step: int) -> int:
-    """Run a command that is killed at a step; the number of its steps."""
+    """Run a command that is killed at a step; return the number of its steps."""
     return _in_a_process(command.words, step)
 
 
@@ -71,12 +72,12 @@ def _in_a_process(words: Sequence[str], step: int = sys.maxsize) -> int:
 def check_kills(
     commands: Sequence[Command], after_kill: Callable[[], None], kills: int, seed: int
 ) -> None:
-    """Kill one command after the other; run another and the same, in either order.
+    """Kill each command in turn, then run another one and the same one, in either order.
 
     Parameters
     ----------
     commands : sequence of Command
-        All onto one output.
+        Commands that all write to one output.
     after_kill : callable
         Raises an AssertionError if files left by a kill could be mistaken for a result.
     """
@@ -98,7 +99,7 @@ def check_kills(
 
 
 def _run_until(words: Sequence[str], step: int, steps: Any) -> None:
-    """Run a command in this process, which ends at a step."""
+    """Run a command in this process, which is terminated at a step."""
     from itk_consensus.batch import batch
 
     def in_this_process(cases: Any, work: Any, **_: Any) -> Iterator[Any]:
@@ -119,11 +120,11 @@ def _run_until(words: Sequence[str], step: int, steps: Any) -> None:
     sys.exit(code)
 
 
-# -- three kinds of outputs ----------------------------------------------------------------------
+# -- three kinds of output -----------------------------------------------------------------------
 
 
 def rater_stack(seed: int, shape: tuple[int, ...] = (6, 12, 14), raters: int = 3) -> list[Any]:
-    """Noisy boxes, different for every seed."""
+    """Return noisy boxes, which differ with the seed."""
     rng = np.random.default_rng(seed)
     truth = np.zeros(shape, np.uint8)
     truth[1:-1, 2 + seed % 3 : -3, 3:-2] = 1
@@ -131,7 +132,7 @@ def rater_stack(seed: int, shape: tuple[int, ...] = (6, 12, 14), raters: int = 3
 
 
 def write_raters(folder: Path, seed: int, suffix: str = ".nii.gz", **more: Any) -> list[Path]:
-    """The stack as files."""
+    """Write the stack as files."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for number, array in enumerate(rater_stack(seed, **more)):
@@ -143,7 +144,7 @@ def write_raters(folder: Path, seed: int, suffix: str = ".nii.gz", **more: Any) 
 
 
 def pair_commands(folder: Path, suffix: str) -> tuple[list[Command], Callable[[], None]]:
-    """Fusions of other raters, of two sizes, into one pair of header and voxels."""
+    """Return fusions of different raters, of two sizes, to one pair of header and voxel file."""
     output, answers = folder / f"out{suffix}", []
     for seed, shape in enumerate([(6, 12, 14), (6, 12, 14), (5, 11, 13)]):
         inputs = list(map(str, write_raters(folder / str(seed), seed, shape=shape)))
@@ -167,14 +168,14 @@ def pair_commands(folder: Path, suffix: str) -> tuple[list[Command], Callable[[]
         return check
 
     def after_kill() -> None:
-        with contextlib.suppress(FileError):  # no image at all is no answer
+        with contextlib.suppress(FileError):  # it is acceptable that there is no image
             assert any(same(image) for _, image in answers), "header and voxels are mixed"
 
     return [Command(words, checking(image)) for words, image in answers], after_kill
 
 
 def batch_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
-    """Plans of which one leaves pages, onto one folder."""
+    """Return plans that write to one folder; one of them leaves pages."""
     names = ("a", "b")
     for seed, name in enumerate(names):
         write_raters(folder / "in" / name, seed)
@@ -205,7 +206,9 @@ def batch_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
         return check
 
     def after_kill() -> None:
-        """The only requirement on an unfinished run is that the next one detects it."""
+        """Check nothing: the only requirement for an unfinished run is that the next one
+        detects it.
+        """
 
     commands = [
         Command(("batch", pattern, "-o", str(output), *words), checking(plan))
@@ -215,7 +218,9 @@ def batch_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
 
 
 def store_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
-    """Runs that differ in method, in raters, and in whether a store is a rater or the mask."""
+    """Return runs that differ in method, in raters, and in whether a store is a rater or the
+    mask.
+    """
     import zarr
 
     stores = [str(folder / f"{name}.zarr") for name in "abc"]
@@ -257,5 +262,5 @@ def store_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
 
 
 def array_of(path: Path) -> Any:
-    """The voxels of a file."""
+    """Return the voxels of a file."""
     return sitk.GetArrayFromImage(read_image(path))

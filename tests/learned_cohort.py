@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-#: How far each rater draws too wide, in voxels, and how much the contour wanders.
+#: For each rater, by how many voxels it draws too wide, and how much its contour varies.
 HABITS = ((0.0, 0.4), (2.0, 0.8), (2.2, 0.8), (-0.6, 0.8))
-#: Raters who differ by chance alone.
+#: Raters who differ only at random.
 ALIKE = ((0.0, 0.9),) * 4
 SIDE = 44
 
@@ -31,7 +31,7 @@ class Cohort(NamedTuple):
 
 
 def case(seed: int, habits: Sequence[tuple[float, float]], labels: int = 1) -> Any:
-    """Raters and truth of one case: disks side by side, each with its label."""
+    """Return raters and true map of one case: adjacent disks, each with its own label."""
     rng = np.random.default_rng([51, seed])
     grid = np.mgrid[:SIDE, : SIDE * labels].astype(float)
 

@@ -1,4 +1,4 @@
-"""Number of repetitions in slow tests: limited for CI, or enough for certainty."""
+"""Number of repetitions in slow tests: limited for CI, or large for high confidence."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ AT_LENGTH = bool(os.environ.get("ITK_CONSENSUS_AT_LENGTH"))
 
 
 def by_length(usual: Length, at_length: Length) -> Length:
-    """The usual value or, with ITK_CONSENSUS_AT_LENGTH=1, the one for long tests."""
+    """Return the usual value or, with ITK_CONSENSUS_AT_LENGTH=1, the value for long tests."""
     return at_length if AT_LENGTH else usual

@@ -1,6 +1,6 @@
 """Reproducible random damage to files, for tests of reading records and models.
 
-``ITK_CONSENSUS_MUTATIONS`` sets how many a test makes.
+``ITK_CONSENSUS_MUTATIONS`` sets the number of mutations per test.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HOSTILE = (
 
 
 def mutate_json(record: Any, seed: int) -> Any:
-    """A copy of a JSON value in which one to three places hold something else, or are gone."""
+    """Return a copy of a JSON value in which one to three parts are replaced or removed."""
     rng = np.random.default_rng(seed)
     mutated = copy.deepcopy(record)
     for _ in range(rng.integers(1, 4)):
@@ -51,7 +51,9 @@ def mutate_json(record: Any, seed: int) -> Any:
 
 
 def mutate_bytes(data: bytes, seed: int) -> bytes:
-    """The same bytes with one to three bits, bytes or stretches changed, lost, doubled or new."""
+    """Return the bytes with one to three bits, bytes or stretches changed, lost, duplicated or
+    added.
+    """
     rng = np.random.default_rng(seed)
     mutated = bytearray(data)
     for _ in range(rng.integers(1, 4)):
@@ -76,7 +78,7 @@ def mutate_bytes(data: bytes, seed: int) -> bytes:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container and key in a JSON value."""
+    """Yield every container and key in a JSON value."""
     if isinstance(value, (dict, list)):
         for key in value if isinstance(value, dict) else range(len(value)):
             yield value, key

@@ -1,8 +1,8 @@
 """Plant a patient's identity in every identifying DICOM tag, and search texts for it.
 
-Tags come from pydicom's dictionary, not from a list of ours: every one of the groups 0008, 0010,
-0020 and 0040, of every kind of value, the repeating ones too, sequences with all kinds of values
-inside, and private blocks.
+Tags are taken from pydicom's dictionary instead of a separate list: all tags of the groups 0008,
+0010, 0020 and 0040, with every value representation, including repeating groups, sequences with
+all value representations inside, and private blocks.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pydicom.dataset import Dataset
 
 GROUPS = (0x0008, 0x0010, 0x0020, 0x0040)
 
-#: A surname; given names, prefixes and suffixes; ideographic and phonetic spellings.
+#: A surname; given names, prefixes and suffixes; ideographic and phonetic representations.
 NAME = "ZWERGNASE"
 PERSON = f"{NAME}^Jakobäus^Lätitia^Dr.^KBE=侏儒鼻^雅各=ツヴェルクナーゼ^ヤコブ"
 _UID = "2.25.314159265358979323846"
 _BYTES = f"{NAME}\0".encode()
 
-#: What each kind of value is planted with.
+#: The planted value for each value representation.
 VALUES: dict[str, Any] = {
     "PN": PERSON,
     "AS": "097Y", "DA": "19040229", "TM": "231759.271828", "DT": "19040229231759.271828",
@@ -35,11 +35,11 @@ VALUES: dict[str, Any] = {
     **dict.fromkeys(("OB", "OW", "OD", "OF", "OL", "OV", "UN"), _BYTES),
 }  # fmt: skip
 
-#: Kinds of values on which GDCM gives up a file, and ITK and SimpleITK with it.
+#: Value representations with which GDCM, and hence ITK and SimpleITK, cannot read a file.
 UNREADABLE_BY_GDCM = ("UV", "SV", "OD", "OL", "OV")
-#: Tags of positions, which outputs keep on purpose.
+#: Tags of positions, which outputs intentionally keep.
 GEOMETRY = (0x00200032, 0x00200037)
-#: What a file is and how its texts are spelled: the tests of these plant them one by one.
+#: The kind of a file and its character set: their own tests plant them one by one.
 KIND = (0x00080005, 0x00080016, 0x00080060)
 
 _WORDS = (NAME, "Jakobäus", "Lätitia", "侏儒鼻", "雅各", "ツヴェルクナーゼ", "ヤコブ")
@@ -50,11 +50,12 @@ _NUMBERS = (
     "-223606797749978969", "beefcafe", "beef,cafe", "beef\\\\cafe", "3203386110", _UID,
 )  # fmt: skip
 _LETTERS = {word.encode(code, "ignore") for word in _WORDS for code in _ENCODINGS}
-_LETTERS |= {ascii(word)[1:-1].encode() for word in _WORDS}  # as JSON and repr escape them
-_LETTERS |= {base64.b64encode(_BYTES[start:])[:10] for start in range(3)}  # as ITK keeps bytes
-#: ITK counts every change of any object and prints it: 618033 of them are nobody's weight.
+_LETTERS |= {ascii(word)[1:-1].encode() for word in _WORDS}  # as escaped by JSON and repr
+_LETTERS |= {base64.b64encode(_BYTES[start:])[:10] for start in range(3)}  # as ITK stores bytes
+#: ITK counts every change of any object and prints the count: 618033 in it is not a planted
+#: weight.
 _ITKS_CLOCK = re.compile(rb"M(?:odified )?Time: \d+")
-#: Numbers as whole words, since digits within a hash identify nobody.
+#: Numbers are matched as whole words, since digits within a hash do not identify a patient.
 _TELLING = re.compile(
     b"|".join([re.escape(word) for word in _LETTERS if len(word) > 3])
     + rb"|(?<![0-9a-z.])(?:"
@@ -65,7 +66,7 @@ _TELLING = re.compile(
 
 
 def what_tells(text: Any) -> str | None:
-    """Find parts of the planted identity in a text, an object's text or a file's bytes."""
+    """Return the parts of the planted identity in a text, an object's text or a file's bytes."""
     raw = text if isinstance(text, bytes) else str(text).encode(errors="backslashreplace")
     found = _TELLING.search(_ITKS_CLOCK.sub(b"", raw))
     return (
@@ -74,12 +75,12 @@ def what_tells(text: Any) -> str | None:
 
 
 def tells(text: Any) -> bool:
-    """Whether it contains any part of the planted identity."""
+    """Return whether the argument contains any part of the planted identity."""
     return what_tells(text) is not None
 
 
 def every_tag() -> dict[int, list[str]]:
-    """All tags of the groups that pydicom knows, with their kinds of values."""
+    """Yield all tags of the groups in pydicom's dictionary, with their value representations."""
     tags = {tag: vr for tag, (vr, *_) in DicomDictionary.items() if tag >> 16 in GROUPS}
     for mask, (vr, *_) in RepeatersDictionary.items():
         repeated = (int(mask.replace("x", digit), 16) for digit in "0123456789abcdef")
@@ -88,7 +89,7 @@ def every_tag() -> dict[int, list[str]]:
 
 
 def plant(dataset: Any, number: int = 0, *, unreadable: Container[str] = ()) -> None:
-    """Write the patient into every tag but geometry and the kind of file."""
+    """Write the patient's identity into every tag except geometry and the kind of file."""
     for tag, kinds in every_tag().items():
         kind = kinds[number % len(kinds)]
         if tag not in GEOMETRY + KIND and kind not in unreadable:
@@ -103,12 +104,14 @@ def plant(dataset: Any, number: int = 0, *, unreadable: Container[str] = ()) -> 
 
 
 def _item(depth: int) -> Dataset:
-    """An item that holds every kind of value, and another such item."""
+    """Return an item that contains every value representation, and a nested item of the same
+    kind.
+    """
     item = Dataset()
     for element, (kind, value) in enumerate(VALUES.items()):
         item.add_new((0x0040, 0xF000 + element), kind, value)
     item.PatientName = item.CodeMeaning = item.PatientID = NAME
-    item.SeriesInstanceUID = _UID  # objects refer to their series within sequences
+    item.SeriesInstanceUID = _UID  # objects refer to their series in sequences
     if depth > 1:
         item.add_new(0x0040A730, "SQ", [_item(depth - 1)])
     return item

@@ -1,4 +1,4 @@
-"""Run the code blocks of README and documentation as a user would, and check their output.
+"""Run the code blocks of the README and documentation as a user would, and check their output.
 
 python tests/snippets.py docs/start.md ...     runs a page's blocks and writes what they print
 """
@@ -26,12 +26,12 @@ _RUN = ("python", "sh")
 
 
 class Snippet(NamedTuple):
-    """One block: its language, its text with the line on which it starts, and what it prints."""
+    """A code block: its language, its text and start line, and its expected output."""
 
     language: str
     text: str
     line: int
-    printed: str | None = None  #: Where the page shows it, between markers.
+    printed: str | None = None  #: Output shown on the page, between markers.
 
 
 _BLOCK = re.compile(
@@ -43,7 +43,7 @@ _PRINTED = re.compile(r"<!-- printed:begin -->\n.*?<!-- printed:end -->", re.DOT
 
 
 def snippets_of(page: Path) -> list[Snippet]:
-    """The blocks of a page that run, in order."""
+    """Return the executable blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     return [
         Snippet(found[1], found[2], text.count("\n", 0, found.start()) + 2, _shown(found))
@@ -57,13 +57,13 @@ def _shown(block: re.Match[str]) -> str | None:
 
 
 def python_of(page: Path) -> str:
-    """The Python of a page as one module."""
+    """Return the Python code of a page as one module."""
     return "\n".join(one.text for one in snippets_of(page) if one.language == "python")
 
 
 PAGES_WITH_CODE = [page for page in PAGES if snippets_of(page)]
 
-#: Pages whose code needs an extra; all others run in a base install.
+#: Pages whose code requires an extra; all others run in a base install.
 EXTRA_OF_PAGE = {
     "dicom.md": "dicom",
     "margins.md": "plot",
@@ -74,7 +74,7 @@ EXTRA_OF_PAGE = {
 
 
 def dicom_of_three_readers(folder: Path) -> None:
-    """Write the files of the page on DICOM: a series and three readers' segmentations."""
+    """Write the files for the page on DICOM: a series and three readers' segmentations."""
     sys.path.append(str(ROOT / "tests" / "images"))
     from dicom_objects import SHAPE, write_seg, write_series
 
@@ -86,7 +86,7 @@ def dicom_of_three_readers(folder: Path) -> None:
 
 
 def stores_of_three_raters(folder: Path) -> None:
-    """Write the stores of the page on large volumes."""
+    """Write the stores for the page on large volumes."""
     import zarr
 
     disc = np.hypot(*np.mgrid[-16:16, -16:16]) < 9
@@ -95,14 +95,14 @@ def stores_of_three_raters(folder: Path) -> None:
         zarr.create_array(folder / f"{name}.zarr", data=rater, chunks=(16, 16))
 
 
-#: Functions that write the files which the code of a page needs.
+#: Functions that write the files needed by the code of a page.
 PREPARED = {"dicom.md": dicom_of_three_readers, "out-of-core.md": stores_of_three_raters}
 
 
 def run_snippets(page: Path, folder: Path) -> Iterator[tuple[Snippet, str]]:
     """Run the blocks of a page in order, in the current folder; yield each with its output.
 
-    Python blocks share names, as in one session; the output of a command is that of both streams.
+    Python blocks share variables, as in one session; the output of a command includes both streams.
     """
     PREPARED.get(page.name, lambda folder: None)(folder)
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -119,7 +119,7 @@ def run_snippets(page: Path, folder: Path) -> Iterator[tuple[Snippet, str]]:
 
 
 def _run_shell(text: str) -> str:
-    """Run a block as bash does, with this environment's commands."""
+    """Run a block in bash, with this environment's commands."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

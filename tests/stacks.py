@@ -1,4 +1,4 @@
-"""Stacks drawn for property tests, and the brute force that the pattern engine must equal."""
+"""Stacks for property tests, and the brute-force result that the pattern engine must equal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from itk_consensus.votes.label_stack import LabelStack
 INTEGER_TYPES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"]
 LABEL_TYPES = [*INTEGER_TYPES, "float32", "float64", "float16", "bool"]
 
-#: Lengths around the ones at which the kernels change stride.
+#: Lengths around those at which the kernels change their stride.
 RUN_LENGTHS = [1, 2, 3, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 2047, 2048, 2049]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A stack in the form that callers pass."""
+    """A stack in the form that callers pass to the package."""
 
     arrays: list[np.ndarray | None]
     missing_label: int | None = None
@@ -44,7 +44,7 @@ class Drawn:
         return sorted(values - {self.missing_label})
 
     def digits(self, foreground: int | None = None) -> np.ndarray:
-        """(N, J) digit of every rater at every voxel, one voxel and one rater at a time."""
+        """Return the (N, J) digit of every rater at every voxel, one voxel and rater at a time."""
         labels = [0, 1] if foreground is not None else self.labels()
         table = {label: digit for digit, label in enumerate(labels)}
         masks = self.rater_masks or [None] * len(self.arrays)
@@ -87,7 +87,7 @@ def encode(drawn: Drawn, *, foreground: int | None = None) -> DecisionPatterns:
 
 
 def assert_is_brute_force(patterns: DecisionPatterns, drawn: Drawn, foreground: int | None = None):
-    """Patterns, counts, strata and every voxel's pattern equal those of np.unique."""
+    """Check that patterns, counts, strata and every voxel's pattern equal those of np.unique."""
     digits = drawn.digits(foreground)
     inside = np.ones(len(digits), bool) if drawn.mask is None else (drawn.mask != 0).ravel()
     strata = np.zeros(len(digits), np.int64) if drawn.strata is None else drawn.strata.ravel()
@@ -126,7 +126,9 @@ def drawn_stacks(
     most_labels: int = 4,
     with_strata: bool = False,
 ) -> Drawn:
-    """Raters of runs and noise, some absent, some partly missing, some voxels masked out."""
+    """Draw raters of runs and noise, some absent, some partly missing, with some voxels masked
+    out.
+    """
     shape = draw(shapes())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     number = draw(st.integers(*raters))
@@ -152,7 +154,7 @@ def drawn_stacks(
 
 
 def _palette(types: list[str], size: int, rng: np.random.Generator) -> np.ndarray:
-    """Label values that every one of the types holds exactly."""
+    """Return label values that all of the types represent exactly."""
     if "bool" in types:
         return np.arange(2)
     whole = [t for t in types if not t.startswith("float")]

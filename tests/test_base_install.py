@@ -13,11 +13,12 @@ from test_layering import HOMES, MODULES, dotted
 
 from itk_consensus.cli.application import COMMANDS
 
-#: What a base install has not: the libraries that have a room, and those that no room may import.
+#: Libraries missing from a base install: those assigned to a room, and those that no room may
+#: import.
 BASE = {"SimpleITK"}
 HIDDEN = sorted({*HOMES, *(extra.library for extra in EXTRAS.values()), "pandas"} - BASE)
 
-#: A process in which those libraries are not installed.
+#: Code that makes those libraries unavailable in a process.
 HIDING = f"""
 import sys
 from importlib.abc import MetaPathFinder
@@ -30,7 +31,7 @@ class Hidden(MetaPathFinder):
 sys.meta_path.insert(0, Hidden())
 """
 
-#: Where an extra is at home, so that loading the module needs it.
+#: Modules that cannot be loaded without an extra, since they belong to it.
 NEED_AN_EXTRA = {
     "chunked.graph",
     "chunked.packed_array",

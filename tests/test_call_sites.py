@@ -1,4 +1,4 @@
-"""Thirty ways in which projects call SimpleITK's fusers, each run with one import changed.
+"""Run thirty calls of SimpleITK's fusers, as found in projects, with one import changed.
 
 Written in the style of segmentation tools, challenge evaluations and atlas pipelines. Calls that
 work with SimpleITK must work here, with results of the same type and value.
@@ -43,7 +43,7 @@ def readers(number: int = 3, dtype: Any = np.uint8, value: int = 1, seed: int = 
 
 
 def organs(number: int = 5, dtype: Any = np.uint8, labels: int = 4) -> list[sitk.Image]:
-    """Label maps that have a plurality everywhere: where none is, ITK 5.4 is at fault."""
+    """Return label maps with a plurality at every voxel, since ITK 5.4 is wrong without one."""
     rng = np.random.default_rng(1)
     truth = np.kron(rng.integers(0, labels, (2, 3, 3)), np.ones((3, 4, 4), int))
     errs = np.stack([rng.random(truth.shape) < 0.15 for _ in range(number)])
@@ -294,7 +294,7 @@ def tolerances_of_a_scanner(lib: Any, folder: Path) -> Any:
 
 
 def flat(answer: Any) -> Iterator[Any]:
-    """Every image and number of a result, with its kind."""
+    """Return all images and numbers of a result, with their types."""
     if isinstance(answer, sitk.Image):
         geometry = (
             answer.GetSize(),

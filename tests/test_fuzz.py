@@ -27,7 +27,7 @@ def test_random_command_lines_end_with_an_answer_or_a_reason() -> None:
 
 def test_damaged_records_and_models_are_refused_or_give_sensible_answers() -> None:
     pytest.importorskip("torch")
-    # One forged record in ten gives an answer: of fewer attempts there may be none.
+    # One forged record in ten yields a result; with fewer attempts there might be none.
     tally = run_damage(SEED, range(150))
     assert not tally.failures, "\n".join(tally.failures)
     assert tally.outcomes["answered"] > 0

@@ -1,4 +1,4 @@
-"""After a kill, the next run of the same or another plan gives its own correct result."""
+"""After a kill, the next run of the same or another plan writes its own correct result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports point only downward, and each library is imported by one room."""
+"""Imports point only downward, and each library is imported in one room only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import itk_consensus
 PACKAGE = Path(itk_consensus.__file__).resolve().parent
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
-#: Level of each room; a room may import rooms that are not above it.
+#: Level of each room; a room may import rooms that are not at a higher level.
 FLOORS = {
     "_kernels": 0,
     "core": 0,
@@ -39,15 +39,15 @@ FLOORS = {
 
 #: Late imports from a higher level, with their reasons.
 LATE = {
-    # Defaults that were set on SimpleITK's own ProcessObject hold here, too.
+    # Defaults set on SimpleITK's ProcessObject also apply here.
     ("core/global_defaults.py", "images"),
-    # GetDiagnostics() is a getter, though what thinks of results is built on the fusers.
+    # GetDiagnostics() is a getter, although the assessment of results is built on the fusers.
     ("fusing/label_fusion.py", "assessment"),
-    # So is whatever fuses dask arrays.
+    # The same applies to the fusion of dask arrays.
     ("fusing/label_fusion.py", "chunked"),
 }
 
-#: Where each library may be imported; the command line asks images/ and filters/ instead.
+#: Rooms in which each library may be imported; the command line uses images/ and filters/ instead.
 HOMES = {
     "SimpleITK": {"images", "pipeline/itk_pipeline.py"},
     "itk": {"images", "pipeline/itk_pipeline.py"},
@@ -63,17 +63,17 @@ HOMES = {
     "openpyxl": {"batch"},
     "tqdm": {"report"},
     **{name: {"review"} for name in ("trame", "trame_slicer", "slicer", "vtkmodules", "aiohttp")},
-    "monai": set(),  # tensors and transforms of its kind are met without it
+    "monai": set(),  # its tensors and transforms are supported without importing it
 }
 
 
 def room_of(path: Path) -> str:
-    """The folder a module lies in, or its own name."""
+    """Return the folder that contains a module, or the module's own name."""
     return path.parts[0].removesuffix(".py")
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Every module that a file imports, wherever in the file, by statement or import_module."""
+    """Yield every module that a file imports, anywhere in it, by statement or import_module."""
     for node in ast.walk(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -88,7 +88,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def own_imports(path: Path) -> Iterator[str]:
-    """The rooms that a file imports."""
+    """Return the rooms that a file imports."""
     for module in imported(path):
         top, _, rest = module.partition(".")
         if top == "itk_consensus" and rest and rest != "__version__":
@@ -170,12 +170,12 @@ def test_only_the_application_knows_the_screen() -> None:
 
 
 def dotted(path: Path) -> str:
-    """A module's name below the package; that of a folder is its __init__."""
+    """Return a module's name below the package; a folder's module is its __init__."""
     return ".".join(path.with_suffix("").parts).removesuffix("__init__").strip(".")
 
 
 def modules_needed(path: Path) -> Iterator[str]:
-    """The package's modules that a file needs when it is loaded or run, by their dotted names."""
+    """Return the package's modules that a file needs when loaded or run, by their dotted names."""
     known = {dotted(other) for other in MODULES} - {""}
     tree = ast.parse((PACKAGE / path).read_text(encoding="utf-8"))
     only_typed = {
@@ -192,7 +192,7 @@ def modules_needed(path: Path) -> Iterator[str]:
 
 
 def test_modules_need_each_other_in_no_circle() -> None:
-    # The package itself loads what is asked for by name, and nothing before.
+    # The package itself loads members when they are accessed, and none earlier.
     needs = {
         dotted(path): {
             name
@@ -235,7 +235,7 @@ def test_no_file_knows_the_machine_it_was_written_on(path: Path) -> None:
 
 
 def test_nothing_is_printed_below_the_command_line() -> None:
-    """The one exception is the filter that prints itself in debug mode, as ITK does."""
+    """The only exception is the filter that prints itself in debug mode, as in ITK."""
     for path in MODULES:
         if FLOORS.get(room_of(path), 0) > 7 or path.as_posix() == "core/process_object.py":
             continue

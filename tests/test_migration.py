@@ -1,4 +1,4 @@
-"""Every difference to SimpleITK and itk that docs/migration.md lists, side by side."""
+"""Every difference from SimpleITK and itk listed in docs/migration.md, side by side."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def three() -> list[sitk.Image]:
 
 
 def rows() -> list[list[str]]:
-    """The cells of the page's table of differences."""
+    """Return the cells of the page's table of differences."""
     text = PAGE.read_text(encoding="utf-8")
     table = text.partition("## Every difference")[2].partition("\n## ")[0]
     lines = [line for line in table.splitlines() if line.startswith("| ")]
@@ -162,7 +162,7 @@ def test_the_error_of_a_command_reaches_the_caller(capfd: pytest.CaptureFixture[
         filter_.AddCommand(sitk.sitkIterationEvent, fail)
         with pytest.raises(error):
             filter_.Execute(three())
-    capfd.readouterr()  # SimpleITK prints the command's own error
+    capfd.readouterr()  # discard the command's error, which SimpleITK prints
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int16"])
@@ -187,13 +187,14 @@ def test_a_vector_image_is_one_reader_per_component() -> None:
     with pytest.raises(RuntimeError, match="not supported"):
         sitk.LabelVoting(vector)
     assert array(ic.LabelVoting(vector)) == array(ic.LabelVoting(three()))
-    assert vector.GetPixelID() == sitk.sitkVectorUInt8  # as a photograph has: nothing tells
+    # the same type as a colour photograph, so it cannot be recognised
+    assert vector.GetPixelID() == sitk.sitkVectorUInt8
     with pytest.raises(ic.InputError, match="as RGB has"):
         ic.LabelVoting([vector, vector])
 
 
 def test_a_threader_is_accepted_and_changes_no_answer() -> None:
-    """Kernels here have threads of their own, which end with each call."""
+    """This package's kernels use their own threads, which end with each call."""
     before = array(ic.LabelVoting(three()))
     for kind in (sitk.STAPLEImageFilter, ic.STAPLEImageFilter):
         threader = kind.GetGlobalDefaultThreader()
@@ -214,7 +215,7 @@ def test_functions_take_keywords() -> None:
 
 
 def test_attributes_that_no_filter_has_are_an_error() -> None:
-    sitk.STAPLEImageFilter().ForgroundValue = 5  # goes nowhere
+    sitk.STAPLEImageFilter().ForgroundValue = 5  # silently has no effect
     with pytest.raises(ParameterError, match="did you mean ForegroundValue"):
         ic.STAPLEImageFilter().ForgroundValue = 5
 

@@ -52,7 +52,9 @@ SHAPE = (4, 24, 28)
 
 
 def planted_series(folder: Path, *, unreadable: tuple[str, ...] = ()) -> list[Any]:
-    """A CT with the planted identity in every tag, and the planted values."""
+    """Write a CT with the planted identity in every tag; return its files and the planted
+    values.
+    """
     write_series(folder, SHAPE)
     slices = []
     for number, path in enumerate(sorted(folder.iterdir())):
@@ -74,7 +76,9 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_tag_of_the_four_groups_is_planted_with_every_kind_of_value(series: Path) -> None:
-    """All tags of pydicom's dictionary are planted, and the search finds the planted values."""
+    """Check that all tags of pydicom's dictionary are planted, and that the search finds the
+    values.
+    """
     one = pydicom.dcmread(sorted(series.iterdir())[0])
     known = {tag for tag in pydicom.datadict.DicomDictionary if tag >> 16 in GROUPS}
     assert known <= set(every_tag()) <= set(one.keys())
@@ -88,7 +92,9 @@ def test_every_tag_of_the_four_groups_is_planted_with_every_kind_of_value(series
 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three readers' masks of one slice as DICOM images, without what GDCM cannot read."""
+    """Write three readers' masks of one slice as DICOM images, without tags that GDCM cannot
+    read.
+    """
     folder = tmp_path_factory.mktemp("readers") / "masks"
     slices = planted_series(folder, unreadable=UNREADABLE_BY_GDCM)
     paths = sorted(folder.iterdir())[:3]
@@ -100,7 +106,7 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def masks(readers: list[Path]) -> list[sitk.Image]:
-    """The readers' masks, with all DICOM tags of the patient."""
+    """Read the readers' masks, with all DICOM tags of the patient."""
     read = []
     for path in readers:
         reader = sitk.ImageFileReader()
@@ -113,7 +119,7 @@ def masks(readers: list[Path]) -> list[sitk.Image]:
             key = f"{tag >> 16:04x}|{tag & 0xFFFF:04x}"
             if not image.HasMetaDataKey(key) and kind != "SQ":
                 image.SetMetaData(key, str(VALUES[kind]))
-        image.SetMetaData("NRRD_space", "left-posterior")  # which may be kept
+        image.SetMetaData("NRRD_space", "left-posterior")  # an entry that may be kept
         read.append(image)
     told = [key for key in read[0].GetMetaDataKeys() if tells(read[0].GetMetaData(key))]
     assert len({key for key in told if int(key[:4], 16) in GROUPS}) > 500
@@ -122,7 +128,7 @@ def masks(readers: list[Path]) -> list[sitk.Image]:
 
 @contextmanager
 def nothing_is_told(caplog: pytest.LogCaptureFixture) -> Iterator[list[Any]]:
-    """Collect texts; then check that they, warnings and logs do not have the identity."""
+    """Collect texts; then check that neither they nor warnings and logs contain the identity."""
     texts: list[Any] = []
     caplog.clear()
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as remarks:
@@ -165,7 +171,7 @@ def test_no_output_of_any_fuser_tells_the_patient(
 def test_reports_and_statistics_tell_nobody(
     masks: list[sitk.Image], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also in notebooks: a report, the agreement and a band, as text and as HTML."""
+    """Also tested in notebooks: a report, the agreement and a band, as text and as HTML."""
     with nothing_is_told(caplog) as texts:
         agreement = ic.AgreementFilter()
         agreement.Execute(masks)
@@ -180,7 +186,7 @@ def test_reports_and_statistics_tell_nobody(
 
 @pytest.mark.parametrize("fuser", [ic.STAPLEImageFilter, ic.ConsensusFilter])
 def test_keep_meta_data_keeps_all_of_it(fuser: Any, masks: list[sitk.Image]) -> None:
-    """On request, outputs have all entries of the first image, and none of the others."""
+    """On request, outputs have all entries of the first image, and none of the other images."""
     fused = fuser(KeepMetaData="everything").Execute(masks)
     assert fused.GetMetaData("0010|0010") == masks[0].GetMetaData("0010|0010")
     assert set(fused.GetMetaDataKeys()) == set(masks[0].GetMetaDataKeys())
@@ -225,7 +231,7 @@ def test_the_global_default_of_metadata_holds_for_filters_that_say_nothing() -> 
 def test_an_image_that_shares_its_voxels_keeps_its_metadata_and_so_does_the_output(
     fuse: Any,
 ) -> None:
-    """SimpleITK 2.5 drops it as soon as the voxels are viewed."""
+    """SimpleITK 2.5 drops the metadata as soon as the voxels are viewed."""
     image = sitk.GetImageFromArray(np.eye(6, dtype=np.uint8))
     image.SetMetaData("study_arm", "B")
     image.SetMetaData("0010|0010", NAME)
@@ -319,7 +325,7 @@ def test_itk_images_tell_nobody(masks: list[sitk.Image]) -> None:
         image.GetMetaDataDictionary()["0010|0010"] = NAME
         image.GetMetaDataDictionary()["NRRD_space"] = "left-posterior"
         images.append(image)
-    # itk's dictionaries are freed with their images, so the images need references.
+    # itk's dictionaries are freed with their images, so references to the images must be kept.
     fused, voted = ic.Consensus(images), ic.LabelVoting(images)
     whole = ic.LabelVoting(images, keepMetaData="everything")
     assert tuple(fused.GetMetaDataDictionary().GetKeys()) == ("NRRD_space",)
@@ -383,7 +389,7 @@ def square(low: int, high: int, z: int) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def contours(series: Path) -> list[Path]:
-    """Two readers' RTSTRUCTs of the patient."""
+    """Write two readers' RTSTRUCTs of the patient."""
     slices = [pydicom.dcmread(path) for path in sorted(series.iterdir())]
     paths = []
     for number in range(2):
@@ -400,7 +406,7 @@ def contours(series: Path) -> list[Path]:
 
 
 def bare(one: Any) -> Any:
-    """A slice without the planted values, but with its UIDs, for highdicom."""
+    """Return a slice without the planted values, but with its UIDs, for highdicom."""
     for tag in every_tag():
         if tag not in GEOMETRY + KIND and not pydicom.datadict.dictionary_keyword(tag).endswith(
             "UID"
@@ -413,7 +419,7 @@ def bare(one: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def segmentations(series: Path) -> list[Path]:
-    """Two readers' SEGs of the patient."""
+    """Write two readers' SEGs of the patient."""
     slices = [bare(pydicom.dcmread(path)) for path in sorted(series.iterdir())]
     paths = []
     for number in range(2):
@@ -445,11 +451,11 @@ def test_series_and_structures_show_nobody(
         texts.append("".join(capfd.readouterr()))
     assert not fused["liver"].GetMetaDataKeys()
     assert "4 CT slices" in repr(given)
-    assert tells(given.slices[0].PatientName)  # who asks for it has it
+    assert tells(given.slices[0].PatientName)  # the name is available on explicit access
 
 
 def told_within(dataset: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Paths of keywords to all elements with parts of the identity."""
+    """Yield the keyword paths of all elements that contain parts of the identity."""
     for element in dataset:
         here = (*path, element.keyword or str(element.tag))
         if element.VR == "SQ":
@@ -498,8 +504,8 @@ def written_for(write: Callable[..., None], path: Path, source: Path, raters: li
 def test_a_seg_carries_the_identity_that_dicom_asks_for_and_no_more(
     series: Path, segmentations: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """highdicom would take over all modules of patient, study, specimen and equipment."""
-    with nothing_is_told(caplog):  # as warnings and log lines
+    """highdicom would copy all patient, study, specimen and equipment modules."""
+    with nothing_is_told(caplog):  # as in warnings and log lines
         seg = written_for(ic.write_dicom_segmentation, tmp_path / "a.dcm", series, segmentations)
     assert {" ".join(path) for path in told_within(seg)} == IDENTITY | OF_SEG
     assert not [element.tag for element in seg.iterall() if element.tag.is_private]
@@ -558,7 +564,9 @@ def test_free_text_instead_of_a_date_or_a_sex_is_left_out(
 def test_the_first_file_that_a_process_reads_is_read_as_silently(
     series: Path, tmp_path: Path
 ) -> None:
-    """Loggers of pydicom come with its import, after which a warning may already be logged."""
+    """pydicom's loggers are created when it is imported, after which a warning may already be
+    logged.
+    """
     one = pydicom.dcmread(next(series.iterdir()))
     (tmp_path / "ct").mkdir()
     with warnings.catch_warnings():
@@ -578,7 +586,7 @@ def test_the_first_file_that_a_process_reads_is_read_as_silently(
 
 
 def test_threads_that_read_dicom_leave_warnings_and_loggers_as_they_were(tmp_path: Path) -> None:
-    """Warning filters are global: restored in the wrong order, they would be lost."""
+    """Warning filters are global: if they were restored in the wrong order, some would be lost."""
     write_series(tmp_path / "ct", (3, 4, 4))
     before, interval = list(warnings.filters), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -632,7 +640,7 @@ def test_what_a_file_is_gets_named_in_terms_of_the_standard_only(
 
 
 def changed(path: Path, folder: Path, change: Callable[[Any], Any]) -> Path:
-    """A copy of a DICOM file in a folder, with something changed."""
+    """Copy a DICOM file to a folder, with a change."""
     one = pydicom.dcmread(path)
     change(one)
     folder.mkdir(exist_ok=True)
@@ -666,7 +674,9 @@ def test_errors_about_dicom_name_no_series_by_its_uid_and_quote_no_value(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Errors say how many slices of which modality, by number, and how to choose."""
+    """Errors report the number of slices by modality and series number, and explain how to
+    choose.
+    """
     first, *others = sorted(series.iterdir())
     for folder, change in (
         ("mixed", of_another_series),
@@ -746,7 +756,7 @@ def test_a_series_is_chosen_by_its_number_and_uids_are_shown_to_who_asks(
 
 
 def test_notes_of_one_reader_about_a_segment_are_not_the_consensuss(tmp_path: Path) -> None:
-    """Only terminology is copied; tags and fields added by modules are not."""
+    """Only terminology is copied, without private tags and fields added by modules."""
     drawn = np.zeros((3, 9, 9), np.uint8)
     drawn[1, 2:6, 2:6] = 1
     terms = "TerminologyEntry:x~SCT^123037004^Anatomical Structure~SCT^10200004^Liver~^^~y~^^~^^"
@@ -763,14 +773,14 @@ def test_notes_of_one_reader_about_a_segment_are_not_the_consensuss(tmp_path: Pa
 
 
 class Terminal(io.StringIO):
-    """A stderr on which progress is drawn."""
+    """A stderr to which progress is written as in a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def contents(path: Path) -> bytes:
-    """All texts in a file, including the metadata of images."""
+    """Return all texts in a file, including the metadata of images."""
     raw = path.read_bytes()
     if raw[:2] == b"\x1f\x8b":
         raw = gzip.decompress(raw)
@@ -813,7 +823,7 @@ def test_no_command_prints_or_writes_the_patient(
     for number in range(10):
         sitk.WriteImage(probability, f"in/p{number}.nrrd")
         truth = sitk.Image(masks[number % 2 * 2])
-        truth[(number, *[0] * (truth.GetDimension() - 1))] = 1  # no case comes twice
+        truth[(number, *[0] * (truth.GetDimension() - 1))] = 1  # makes every case unique
         sitk.WriteImage(truth, f"in/t{number}.nrrd")
         rows.append(f"{number},in/p{number}.nrrd,in/t{number}.nrrd,{';'.join(inputs)}")
     Path("calibration.csv").write_text("\n".join(rows) + "\n")
@@ -870,7 +880,7 @@ def test_no_command_prints_or_writes_the_patient(
             terminal.truncate(terminal.seek(0))
             texts.append(printed)
             assert (code == 0) is (arguments in runs), f"{arguments}: {printed}"
-        assert "#" in "".join(texts)  # the progress was drawn
+        assert "#" in "".join(texts)  # the progress was written
         written = [path for path in Path("out").rglob("*") if path.is_file()]
         assert len(written) >= 17
         texts += map(contents, written)

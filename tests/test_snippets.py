@@ -1,4 +1,4 @@
-"""The code of README and documentation works, page by page, in order."""
+"""The code of the README and documentation works, page by page, in order."""
 
 from __future__ import annotations
 

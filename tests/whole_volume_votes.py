@@ -1,6 +1,7 @@
-"""Smoothed and corrected votes as NumPy and scipy compute them: every label over the whole volume.
+"""Compute smoothed and corrected votes in NumPy and scipy, every label over the whole volume.
 
-The tiles must give the same. Slow, in double precision, and with nothing left out.
+The tiled kernels must give the same results. This implementation is slow, uses double precision,
+and skips nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def sigmas(sigma: float, spacing: tuple[float, ...]) -> list[float]:
-    """In voxels; the first axis of four holds independent volumes."""
+    """Return sigma in voxels; the first of four axes holds independent volumes."""
     scaled = [sigma / size for size in spacing]
     return [0.0, *scaled[1:]] if len(scaled) > 3 else scaled
 
@@ -29,7 +30,7 @@ def smooth(volume: Floats, sigma: float, spacing: tuple[float, ...]) -> Floats:
 
 @dataclass(frozen=True)
 class WholeVotes:
-    """A drawn stack's shares, (K, ...) before and after smoothing."""
+    """Shares of a drawn stack, (K, ...), before and after smoothing."""
 
     drawn: Drawn
     sigma: float
@@ -79,7 +80,9 @@ class WholeVotes:
         return np.where(self.inside, chosen.reshape(self.inside.shape), BACKGROUND)
 
     def mixing(self, ties: TieRule) -> Floats:
-        """(K, K) mean shares far from contours; background counts within reach of other votes."""
+        """Return (K, K) mean shares far from contours; background counts within reach of other
+        votes.
+        """
         said = self.decide(self.smoothed(), ties, 1e-12)
         size = [2 * int(4.0 * s + 0.5) + 1 for s in sigmas(self.sigma, self.spacing)]
         far = maximum_filter(said, size, mode="nearest") == minimum_filter(
@@ -105,7 +108,7 @@ class WholeVotes:
         return mixing
 
     def corrected(self, ties: TieRule) -> Floats:
-        """(K, ...) shares unmixed over all labels."""
+        """Return (K, ...) shares unmixed over all labels."""
         mixing, shares = self.mixing(ties), self.smoothed()
         taken = np.flatnonzero(~np.isnan(mixing[0]))
         inverse = np.zeros_like(mixing)

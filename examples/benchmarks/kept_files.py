@@ -1,4 +1,4 @@
-"""Files of stored results, and the format of their numbers."""
+"""Read files of stored results, and format their numbers."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def short(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """The same, with a sign."""
+    """Format in the same way, with a sign."""
     return f"{value:+.3f}".replace("0.", ".", 1)

@@ -1,4 +1,4 @@
-"""Facts about the run that made a stored result: commit, command, date and machine."""
+"""Facts about the run that produced a stored result: commit, command, date and machine."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 
-#: For results that were stored before runs were recorded.
+#: For results stored before runs were recorded.
 UNKNOWN_RUN = {"commit": "unknown run"}
 
 
 def run_facts() -> dict[str, str]:
-    """Facts about the current run."""
+    """Return facts about the current run."""
     found = subprocess.run(
         ["git", "describe", "--always", "--dirty"],
         cwd=FOLDER,
@@ -27,7 +27,7 @@ def run_facts() -> dict[str, str]:
     packages = ("numpy", "scipy", "SimpleITK")
     return {
         "commit": found.stdout.strip() or "unknown",
-        # Paths of this machine are not stored.
+        # Paths on this machine are not stored.
         "command": " ".join(Path(word).name if "/" in word else word for word in sys.argv),
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}, "

@@ -1,4 +1,4 @@
-"""Make the summary of the truth page: a sentence with numbers for each question."""
+"""Write the summary of the page on evidence: one sentence with numbers per question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from examples.benchmarks.kept_files import kept, short, signed
 
-#: Names of the sets of `real_evidence.py` in sentences.
+#: Names of the data sets of `real_evidence.py` in running text.
 _SETS = {
     "LIDC": "lung nodules",
     "crowd": "crowds",
@@ -22,7 +22,9 @@ _SETS = {
 
 
 def truth_in_short() -> str:
-    """A numbered list of gains and losses, with data sets and alternatives."""
+    """Return a numbered list: each method's gain or loss by data set, compared with
+    alternatives.
+    """
     return "\n".join(f"{at}. {text}" for at, text in enumerate(_sentences(), 1))
 
 

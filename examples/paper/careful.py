@@ -1,4 +1,4 @@
-"""The package's filters with the settings of the careful columns."""
+"""Filters of the package with the settings of the "careful" columns of the reproduced tables."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import itk_consensus
 def careful_staple(
     raters: NDArray[np.bool_], **parameters: Any
 ) -> tuple[itk_consensus.STAPLEImageFilter, NDArray[np.bool_]]:
-    """Run STAPLE with an estimated prior from the vote; return the filter and its label map."""
+    """Run STAPLE with a prior estimated from the vote; return the filter and its label map."""
     staple = itk_consensus.STAPLEImageFilter(**{"Variant": "advanced", **parameters})
     staple.Execute(list(raters))
     return staple, staple.GetLabelImage() != 0
 
 
 def smoothed_vote(raters: NDArray[np.bool_], sigma: float = 1.0) -> NDArray[np.bool_]:
-    """The vote, smoothed before the decision: the baseline for spatial methods."""
+    """Return the vote, smoothed before thresholding: the baseline for spatial methods."""
     fused = itk_consensus.MajorityVote(list(raters), smoothingSigma=sigma, tieRule="background")
     return np.asarray(fused != 0)

@@ -1,4 +1,4 @@
-"""Results of an experiment, and conversion of printed numbers to figures."""
+"""Results of an experiment, and their conversion from printed text to plots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class Experiment:
     Attributes
     ----------
     columns : dict of name to rows
-        The paper's values, those of the same procedure here, and those of a careful run, as text.
+        The published values, our values with the same procedure, and those of a careful run, as
+        text.
     figures : list of dict
         Each has a title, axis labels, and one (x, y) line per name, or one dot per row and column.
     """
@@ -38,19 +39,19 @@ class Experiment:
 
 
 def number(text: str) -> float:
-    """The mean of "0.925 ± 0.040", "3,974 ± 1,387" or "95.0%"."""
+    """Return the mean in a text such as "0.925 ± 0.040", "3,974 ± 1,387" or "95.0%"."""
     return float(text.split(" ")[0].replace(",", "").rstrip("%"))
 
 
 def column(rows: Rows, position: int) -> list[float]:
-    """Values of one measure in all rows."""
+    """Return the values of one measure in all rows."""
     return [number(row[position]) for row in rows.values()]
 
 
 def lines(
     title: str, x: str, y: str, rows: dict[str, tuple[Rows, int]], **more: Any
 ) -> dict[str, Any]:
-    """A figure of one line per name: a measure against the rows' keys."""
+    """Return a line plot: one measure against the rows' keys, with one line per name."""
     drawn = {
         name: [(float(k), number(row[place])) for k, row in table.items()]
         for name, (table, place) in rows.items()
@@ -59,7 +60,7 @@ def lines(
 
 
 def dots(title: str, x: str, measures: Sequence[str], columns: dict[str, Rows]) -> dict[str, Any]:
-    """A figure of one dot per measure and column, for an experiment of one row."""
+    """Return a dot plot of an experiment with one row: one dot per measure and column."""
     drawn = {
         name: {
             measure: number(text)

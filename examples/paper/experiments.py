@@ -1,4 +1,4 @@
-"""The paper's seven experiments as data: claim, columns, figure, and a verdict from the numbers.
+"""The paper's seven experiments as data: claim, columns, plot, and computed verdict.
 
 The text of a verdict is computed from the measured values, so it changes with them.
 """
@@ -17,7 +17,7 @@ from examples.paper.side_by_side import Rows
 
 
 def experiment1() -> Experiment:
-    """Experiment 1: STAPLE as a threshold of the mean map."""
+    """Return Experiment 1: STAPLE as a threshold of the mean map."""
     ours, careful = table1.compute(), table1.careful()
     new = Experiment(
         "1. STAPLE against a threshold of the mean map (Table 1, Figure 1)",
@@ -57,7 +57,7 @@ def experiment1() -> Experiment:
 
 
 def experiment2() -> Experiment:
-    """Experiment 2: twenty initialisations."""
+    """Return Experiment 2: twenty initialisations."""
     ours, careful = table2.compute(), table2.careful()
     new = Experiment(
         "2. Twenty starts (Table 2)",
@@ -86,7 +86,7 @@ def experiment2() -> Experiment:
 
 
 def experiment3() -> Experiment:
-    """Experiment 3: small structures."""
+    """Return Experiment 3: small structures."""
     ours = table3.compute()
     careful, checks = table3.careful()
     smoothed = {radius: (*careful[radius], checks[radius][0]) for radius in careful}
@@ -135,7 +135,7 @@ def experiment3() -> Experiment:
 
 
 def experiment4() -> Experiment:
-    """Experiment 4: spatially varying performance."""
+    """Return Experiment 4: spatially varying performance."""
     ours, careful = table4.compute(), table4.careful()
     new = _methods(
         "4. Raters good in different halves (Table 4)",
@@ -163,7 +163,7 @@ def experiment4() -> Experiment:
 
 
 def experiment5(with_deep: bool = True) -> Experiment:
-    """Experiment 5: one method inside, another at the boundary."""
+    """Return Experiment 5: different methods in the interior and at the boundary."""
     ours, careful = section45.compute(), section45.careful()
     proposed = section45.proposed(with_deep and find_spec("torch") is not None)
     new = _methods(
@@ -198,12 +198,12 @@ def experiment5(with_deep: bool = True) -> Experiment:
 
 
 def _measured(one: Experiment) -> tuple[Any, dict[str, Rows]]:
-    """The measures and columns of an experiment."""
+    """Return the measures and columns of an experiment."""
     return one.measures, one.columns
 
 
 def _methods(title: str, claim: str, table: Any, ours: Rows, careful: Rows) -> Experiment:
-    """An experiment of one row, with the recommended method in the careful column."""
+    """Return an experiment with one row, with the recommended method in the careful column."""
     measures = (*table.MEASURES, "Consensus (not in the paper)")
     published = {key: (*row, "–") for key, row in table.PUBLISHED.items()}
     plain = {key: (*row, "–") for key, row in ours.items()}
@@ -214,7 +214,7 @@ def _methods(title: str, claim: str, table: Any, ours: Rows, careful: Rows) -> E
 
 
 def experiment6(with_deep: bool = True) -> Experiment:
-    """Experiment 6: the deep network."""
+    """Return Experiment 6: the deep network."""
     with_deep = with_deep and find_spec("torch") is not None
     rows, dynamics = table5.compute(), list[tuple[float, float]]()
     columns = {"paper": dict(table5.PUBLISHED), "ours": rows, "careful": {}}
@@ -269,7 +269,7 @@ def experiment6(with_deep: bool = True) -> Experiment:
 
 
 def experiment7(corrected: bool = True) -> Experiment:
-    """Experiment 7: conformal sets over voxels."""
+    """Return Experiment 7: conformal sets over voxels."""
     ours = table6.compute_with_empty()
     images = table6.compute_corrected() if corrected else {}
     extra = ("whole images covered, threshold over voxels", "whole images covered, over images")
@@ -321,7 +321,7 @@ EXPERIMENTS: tuple[Callable[..., Experiment], ...] = (
 
 
 def quick_form() -> None:
-    """Reduce seeds and rows, for a quick test that everything runs."""
+    """Reduce the seeds and rows, to test quickly that everything runs."""
     for table in (table1, table2, table3, table4, section45, table6):
         table.SEEDS = range(2)  # type: ignore[attr-defined]
     for table, keep in ((table1, (3, 10)), (table2, (3,)), (table3, (39, 5))):

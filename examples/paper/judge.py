@@ -1,4 +1,4 @@
-"""Compare every experiment of the paper with our runs, with a verdict on its claim.
+"""Compare every experiment of the paper with our runs, and judge its claim.
 
 python -m examples.paper.judge --output paper-output [--quick] [--jobs 2]
 
@@ -32,10 +32,10 @@ from examples.paper.experiments import (
 from examples.paper.line_figure import dot_figure, line_figure
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
 
-#: The full run whose figures are quoted.
+#: The full run whose results are quoted.
 KEPT = Path(__file__).with_name("paper.json")
 
-#: Cells with text are aligned left, unlike the numbers of other pages.
+#: Text cells are aligned left, unlike the numbers on other pages.
 _STYLE = "main td, main th { text-align: left }"
 
 
@@ -53,7 +53,7 @@ def run(place: int, quick: bool) -> Experiment:
 
 
 def page(experiments: Sequence[Experiment], quick: bool) -> str:
-    """Make the page."""
+    """Build the HTML page."""
     lead = tag(
         "p",
         "“When Does Consensus Beat Voting?”, every experiment: what was printed, what the same "
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # One thread per process: two processes with threads on all cores would slow each other down.
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        # The longest first, so that no core is idle at the end.
+        # Start the longest first, so that no core is idle at the end.
         tasks: dict[int, Any] = {n: pool.submit(run, n, options.quick) for n in reversed(places)}
         experiments = [tasks[n].result() for n in places]
     options.output.mkdir(parents=True, exist_ok=True)

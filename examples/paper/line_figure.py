@@ -92,13 +92,13 @@ def _up(y: float, ys: tuple[float, float]) -> float:
 
 
 def _ticks(values: list[float]) -> list[float]:
-    """Tick values: all of them if they are few, else every second one or fewer."""
+    """Return tick values: all values if there are few, otherwise every second one or fewer."""
     found = sorted(set(values))
     return found[:: 1 + len(found) // 8]
 
 
 def _round_values(low: float, high: float) -> list[float]:
-    """Three to six round values between two numbers."""
+    """Return three to six round values between two numbers."""
     size = 10 ** floor(log10((high - low) / 3))
     step = max(size * factor for factor in (1, 2, 5) if size * factor <= (high - low) / 3)
     return [step * n for n in range(ceil(low / step), floor(high / step) + 1)]

@@ -24,7 +24,7 @@ TINY = 1e-8
 
 
 def notebook_simple(raters: NDArray[np.bool_], iterations: int = ITERATIONS) -> NDArray[np.bool_]:
-    """Segment raters of shape (raters, \\*shape) by section 2.6; starts from their mean."""
+    """Segment raters of shape (raters, \\*shape) as in section 2.6, starting from their mean."""
     masks = raters.astype(float)
     consensus = masks.mean(axis=0)
     for _ in range(iterations):
@@ -39,7 +39,9 @@ def notebook_simple(raters: NDArray[np.bool_], iterations: int = ITERATIONS) -> 
 
 
 def local_correlation(first: Floats, second: Floats) -> Floats:
-    """Normalised cross-correlation in a patch around each voxel; 0 where either is constant."""
+    """Return the normalised cross-correlation in a patch around each voxel; 0 if either is
+    constant.
+    """
     means = mean_in_patch(first), mean_in_patch(second)
     covariance = mean_in_patch(first * second) - means[0] * means[1]
     deviations = (
@@ -51,13 +53,13 @@ def local_correlation(first: Floats, second: Floats) -> Floats:
 
 
 def mean_in_patch(values: Floats) -> Floats:
-    """Mean over the patch around each voxel, with mirrored borders."""
+    """Return the mean over the patch around each voxel, with mirrored borders."""
     mean: Floats = uniform_filter(values, PATCH)
     return mean
 
 
 def notebook_hybrid(raters: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """STAPLE-D, but SIMPLE between the vote's three-fold dilation and erosion."""
+    """Run STAPLE-D, with SIMPLE between the vote's three-fold dilation and erosion."""
     vote = majority_vote(raters)
     band = binary_dilation(vote, iterations=BAND) & ~binary_erosion(vote, iterations=BAND)
     interior = notebook_staple_d(Votes.of(raters)).segmentation

@@ -2,7 +2,7 @@
 
 It differs from section 2.5: windows lie on a grid and later ones overwrite earlier ones, every
 window is blended with the global estimate by its voxel count instead of eq. 2.5.4, the fields are
-smoothed, and the prior stays at .5. The notebook's windows measure 20 % of the side.
+smoothed, and the prior stays at .5. The side of the notebook's windows is 20 % of the image's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TOLERANCE = 1e-5
 
 
 def notebook_spatial_staple(raters: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Segment raters of shape (raters, rows, columns); starts from the mean of the masks."""
+    """Segment raters of shape (raters, rows, columns), starting from the mean of the masks."""
     overall = notebook_staple(
         Votes.of(raters), maximum_iterations=GLOBAL_ITERATIONS, damping=GLOBAL_DAMPING
     )
@@ -43,7 +43,9 @@ def notebook_spatial_staple(raters: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def quality_field(correct: Floats, weight: Floats, overall: Floats) -> Floats:
-    """Share of the weight (rows, columns) on which each rater is correct, window by window."""
+    """Return, window by window, the share of the (rows, columns) weights at which each rater is
+    correct.
+    """
     field = np.empty_like(correct)
     for window in windows(weight.shape):
         inside = weight[window]
@@ -54,7 +56,7 @@ def quality_field(correct: Floats, weight: Floats, overall: Floats) -> Floats:
 
 
 def windows(shape: tuple[int, ...]) -> list[tuple[slice, slice]]:
-    """Half-overlapping windows from the top left, cut off at the far borders."""
+    """Return half-overlapping windows from the top left, cropped at the far borders."""
     rows, columns = (
         [slice(start, start + size) for start in range(0, side, size // 2)]
         for side, size in ((side, int(WINDOW * side)) for side in shape)
@@ -63,7 +65,7 @@ def windows(shape: tuple[int, ...]) -> list[tuple[slice, slice]]:
 
 
 def e_step(votes_for: Floats, sensitivity: Floats, specificity: Floats) -> Floats:
-    """Foreground posterior at a prior of .5."""
+    """Return the foreground posterior for a prior of .5."""
     foreground = np.where(votes_for, np.log(sensitivity), np.log1p(-sensitivity)).sum(axis=0)
     background = np.where(votes_for, np.log1p(-specificity), np.log(specificity)).sum(axis=0)
     posterior = np.exp(foreground - np.logaddexp(foreground, background))

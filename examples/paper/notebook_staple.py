@@ -1,8 +1,8 @@
 """STAPLE as implemented in the paper's notebook, not in itk_consensus.
 
 The prior stays at .5, although the text clamps it to the label frequency; iterations start with an
-E-step for near-perfect raters; estimates and posteriors are clipped. Voxels with equal votes have
-equal posteriors, so each distinct vote is computed once.
+E-step for near-perfect raters; estimates and posteriors are clipped. Voxels with identical votes
+have the same posterior, which is computed once per distinct vote.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DAMPED_BETA = (20.0, 5.0)
 
 @dataclass(frozen=True)
 class Votes:
-    """Distinct votes (n, raters), number of voxels with each, and the vote of each voxel."""
+    """Distinct votes (n, raters), number of voxels with each, and index of each voxel's vote."""
 
     patterns: NDArray[np.float64]
     counts: NDArray[np.int_]
@@ -39,7 +39,9 @@ class Votes:
 
 @dataclass(frozen=True)
 class NotebookResult:
-    """Posterior and segmentation (\\*shape), the log-likelihood of the last E-step, and quality."""
+    """Posterior and segmentation (\\*shape), log-likelihood of the last E-step, and raters'
+    performance.
+    """
 
     posterior: NDArray[np.float64]
     segmentation: NDArray[np.bool_]
@@ -49,13 +51,13 @@ class NotebookResult:
 
 
 def majority_vote(raters: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Foreground where more than half of the raters marked it."""
+    """Return foreground where more than half of the raters marked it."""
     majority: NDArray[np.bool_] = np.count_nonzero(raters, axis=0) > len(raters) / 2
     return majority
 
 
 def notebook_staple_d(votes: Votes) -> NotebookResult:
-    """STAPLE-D: damped, with Beta(20, 5) on sensitivity and specificity."""
+    """Run STAPLE-D: damped, with a Beta(20, 5) prior on sensitivity and specificity."""
     return notebook_staple(votes, damping=DAMPING, beta=DAMPED_BETA)
 
 
@@ -68,7 +70,7 @@ def notebook_staple(
     maximum_iterations: int = 50,
     tolerance: float = 1e-6,
 ) -> NotebookResult:
-    """Run EM (section 2.2) until the log-likelihood moves by less than `tolerance`."""
+    """Run EM (section 2.2) until the log-likelihood changes by less than `tolerance`."""
     votes_for, votes_against = votes.patterns, 1 - votes.patterns
     hits, misses = beta[0] - 1, beta[1] - 1
     sensitivity = specificity = np.full(votes.patterns.shape[1], START)

@@ -24,7 +24,9 @@ BATCH_SIZE = 16
 
 
 class TwoStreamNet(nn.Module):
-    """Image stream, reliability-weighted label stream, decoder with a softplus Dirichlet head."""
+    """Network with an image stream, a reliability-weighted label stream, and a decoder whose
+    softplus head gives Dirichlet concentrations.
+    """
 
     def __init__(self, raters: int) -> None:
         super().__init__()
@@ -38,11 +40,11 @@ class TwoStreamNet(nn.Module):
         )
 
     def rho(self) -> Tensor:
-        """(A,) reliability of each rater, between 0 and 1."""
+        """Return the (A,) reliabilities of the raters, between 0 and 1."""
         return torch.sigmoid(self.reliability(self.embedding)).squeeze(1)
 
     def forward(self, images: Tensor, masks: Tensor) -> Tensor:
-        """(N, 1, H, W) images and (N, A, H, W) masks to (N, 2, H, W) concentrations."""
+        """Map (N, 1, H, W) images and (N, A, H, W) masks to (N, 2, H, W) concentrations."""
         weighted = self.rho()[:, None, None] * masks
         features = torch.cat([self.image_stream(images), self.label_stream(weighted)], 1)
         return 1 + nn.functional.softplus(self.decoder(features))
@@ -56,7 +58,9 @@ def train(
     seed: int,
     after_epoch: Callable[[TwoStreamNet, float], None] = lambda net, loss: None,
 ) -> TwoStreamNet:
-    """Minimise the printed loss over (N, 1, H, W) images, (N, A, H, W) masks, (N, H, W) truths."""
+    """Minimise the printed loss on (N, 1, H, W) images, (N, A, H, W) masks and (N, H, W) true
+    masks.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = TwoStreamNet(masks.shape[1])
@@ -80,7 +84,7 @@ def train(
 def segment(
     net: TwoStreamNet, images: NDArray[np.float32], masks: NDArray[np.float32]
 ) -> NDArray[np.bool_]:
-    """Foreground where its concentration is larger than the background's."""
+    """Return foreground where its concentration exceeds the background's."""
     with torch.no_grad():
         alpha = net(torch.from_numpy(images), torch.from_numpy(masks))
     return np.asarray((alpha[:, 1] > alpha[:, 0]).numpy())

@@ -1,7 +1,8 @@
-"""Section 4.5: one method inside, another at the boundary (Experiment 5).
+"""Section 4.5: different methods in the interior and at the boundary (Experiment 5).
 
 The section's STAPLE is STAPLE-D. It proposes two better methods for the interior: the vote, and a
-deep model. Both are run; the network is trained on phantoms of other seeds, with the same truth.
+deep model. Both are run; the network is trained on phantoms with other seeds and the same true
+mask.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ RATERS = 5
 MEASURES = ("majority vote", "SIMPLE", "STAPLE-D", "hybrid", "Spatial STAPLE")
 PUBLISHED: Rows = {RATERS: ("0.912", "0.904", "0.788", "0.775", "0.554")}
 
-#: The section's proposals.
+#: The methods that the section proposes.
 PROPOSED = ("vote inside, SIMPLE outside", "network inside, SIMPLE outside")
 TRAINING = range(1000, 1060)
 ITERATIONS = 150
 
 
 def compute_seed(seed: int) -> tuple[float, ...]:
-    """Dice to the truth of the five methods."""
+    """Return the Dice of each of the five methods with the true mask."""
     truth = ellipsoid_phantom(seed=seed).truth
     raters = paper_raters(truth, RATERS, seed)
     fused = (
@@ -44,13 +45,15 @@ def compute_seed(seed: int) -> tuple[float, ...]:
 
 
 def compute() -> Rows:
-    """The section's figures with the notebook's procedures."""
+    """Return the section's results with the notebook's procedures."""
     methods = zip(*map(compute_seed, SEEDS), strict=True)
     return {RATERS: tuple(f"{np.mean(overlaps):.3f}" for overlaps in methods)}
 
 
 def careful_seed(seed: int) -> tuple[float, ...]:
-    """The same methods as filters; the hybrid is STAPLE inside and SIMPLE at the boundary."""
+    """Return the Dice of the package's filters; the hybrid is STAPLE inside and SIMPLE at the
+    boundary.
+    """
     truth = ellipsoid_phantom(seed=seed).truth
     raters = paper_raters(truth, RATERS, seed)
     images = list(raters.astype(np.uint8))
@@ -70,15 +73,16 @@ def careful_seed(seed: int) -> tuple[float, ...]:
 
 
 def careful() -> Rows:
-    """The section's figures with the filters, and with the recommended one."""
+    """Return the section's results with the package's filters, including the recommended one."""
     methods = zip(*map(careful_seed, SEEDS), strict=True)
     return {RATERS: tuple(f"{np.mean(overlaps):.3f}" for overlaps in methods)}
 
 
 def proposed(with_deep: bool = True) -> tuple[str, str]:
-    """Dice with the two proposed interiors; the network needs torch and time."""
+    """Return the Dice with the two proposed interiors; the network needs torch and takes long."""
     network = _network() if with_deep else None
-    # The band surrounds the interior's contour; the vote has specks, whose bands cover the image.
+    # The band surrounds the interior's contour; the vote contains isolated voxels, whose bands
+    # cover the image.
     terms = {
         "BoundaryFilter": itk_consensus.SIMPLEFilter(TieRule="background"),
         "BandContour": "interior",
@@ -97,7 +101,7 @@ def proposed(with_deep: bool = True) -> tuple[str, str]:
 
 
 def _network() -> itk_consensus.DeepConsensusFilter:
-    """DeepConsensusFilter, trained on phantoms of other seeds."""
+    """Return a DeepConsensusFilter trained on phantoms with other seeds."""
     cases = [(ellipsoid_phantom(seed=seed), seed) for seed in TRAINING]
     masks = np.array([paper_raters(phantom.truth, RATERS, seed) for phantom, seed in cases])
     images = np.array([phantom.image[None] for phantom, _ in cases], np.float32)
@@ -106,7 +110,7 @@ def _network() -> itk_consensus.DeepConsensusFilter:
 
 
 def main() -> None:
-    """Print the published figures and ours."""
+    """Print the published results and ours."""
     title = "Section 4.5. Dice to the truth, interior and boundary fused apart (10 seeds)"
     print_side_by_side(title, "J", MEASURES, {"paper": PUBLISHED, "ours": compute()})
 

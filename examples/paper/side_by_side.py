@@ -12,7 +12,7 @@ Rows: TypeAlias = dict[int, tuple[str, ...]]
 
 
 def mean_and_spread(values: Sequence[float], decimals: int = 3) -> str:
-    """Mean ± standard deviation over seeds (ddof = 0), in the paper's format."""
+    """Format mean ± standard deviation over seeds (ddof = 0) as the paper does."""
     return f"{np.mean(values):,.{decimals}f} ± {np.std(values):,.{decimals}f}"
 
 
@@ -24,7 +24,7 @@ def print_side_by_side(
     Parameters
     ----------
     key : str
-        Name of the rows' key, such as "J".
+        Name of the quantity that identifies a row, such as "J".
     columns : mapping of column name to rows
         The first column determines which rows are printed.
     """

@@ -27,7 +27,9 @@ PUBLISHED: Rows = {
 def best_threshold(
     segmentation: NDArray[np.bool_], raters: NDArray[np.bool_]
 ) -> tuple[float, float]:
-    """Highest Dice to the thresholded mean map, and the (lowest) threshold that reaches it."""
+    """Return the highest Dice with the thresholded mean map, and the (lowest) threshold that
+    reaches it.
+    """
     votes = np.count_nonzero(raters, axis=0)
     overlaps = [dice(segmentation, votes >= level) for level in range(1, len(raters) + 1)]
     best = int(np.argmax(overlaps))
@@ -35,7 +37,7 @@ def best_threshold(
 
 
 def compute_row(number: int) -> tuple[str, ...]:
-    """The row of a number of raters, over all seeds."""
+    """Compute the row for a number of raters, over all seeds."""
     results = []
     for seed in SEEDS:
         raters = paper_raters(ellipsoid_phantom(seed=seed).truth, number, seed)
@@ -44,12 +46,12 @@ def compute_row(number: int) -> tuple[str, ...]:
 
 
 def compute() -> Rows:
-    """The table with the notebook's procedure."""
+    """Compute the table with the notebook's procedure."""
     return {number: compute_row(number) for number in PUBLISHED}
 
 
 def careful_row(number: int) -> tuple[str, ...]:
-    """The same row for STAPLE with an estimated prior."""
+    """Compute the same row for STAPLE with an estimated prior."""
     results = []
     for seed in SEEDS:
         raters = paper_raters(ellipsoid_phantom(seed=seed).truth, number, seed)
@@ -58,7 +60,7 @@ def careful_row(number: int) -> tuple[str, ...]:
 
 
 def careful() -> Rows:
-    """The table with an estimated prior: the threshold moves to the middle."""
+    """Compute the table with an estimated prior, which moves the best threshold to the middle."""
     return {number: careful_row(number) for number in PUBLISHED}
 
 

@@ -1,7 +1,7 @@
-"""Table 2: how different are the results of twenty starts of STAPLE? (Experiment 2, section 4.2).
+"""Table 2: how much do the results of twenty starts of STAPLE differ? (Experiment 2, section 4.2).
 
-A "start" of the notebook is another fixed prior, and so another model: their likelihoods are not
-comparable, and 19 of 20 are "suboptimal" regardless of EM.
+In the notebook each "start" has a different fixed prior and is therefore a different model: the
+likelihoods are not comparable, and 19 of 20 are "suboptimal" regardless of EM.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ PUBLISHED: Rows = {
 
 
 def start_prior(seed: int, start: int) -> float:
-    """The prior to which the notebook clamps this start."""
+    """Return the prior to which the notebook clamps this start."""
     return float(np.clip(np.random.default_rng(1000 * seed + start).uniform(0.1, 0.9), 0.05, 0.95))
 
 
 def compute_seed(number: int, seed: int) -> tuple[float, float, float]:
-    """Share of starts > 1 nat below the best, and the ranges of likelihood and Dice to truth."""
+    """Return the share of starts > 1 nat below the best, and the ranges of likelihood and Dice."""
     truth = ellipsoid_phantom(seed=seed).truth
     votes = Votes.of(paper_raters(truth, number, seed))
     results = [
@@ -49,7 +49,7 @@ def compute_seed(number: int, seed: int) -> tuple[float, float, float]:
 
 
 def compute_row(number: int) -> tuple[str, ...]:
-    """The row of a number of raters, over all seeds."""
+    """Compute the row for a number of raters, over all seeds."""
     suboptimal, likelihood, overlap = zip(
         *(compute_seed(number, seed) for seed in SEEDS), strict=True
     )
@@ -57,12 +57,12 @@ def compute_row(number: int) -> tuple[str, ...]:
 
 
 def compute() -> Rows:
-    """The table with the notebook's procedure."""
+    """Compute the table with the notebook's procedure."""
     return {number: compute_row(number) for number in PUBLISHED}
 
 
 def careful_row(number: int, **parameters: Any) -> tuple[str, ...]:
-    """Twenty starts of one model, with theta drawn at random and the prior estimated."""
+    """Run twenty starts of one model, with theta drawn at random and the prior estimated."""
     suboptimal, likelihood, overlap = [], [], []
     for seed in SEEDS:
         raters = paper_raters(ellipsoid_phantom(seed=seed).truth, number, seed)
@@ -77,7 +77,7 @@ def careful_row(number: int, **parameters: Any) -> tuple[str, ...]:
 
 
 def careful(**parameters: Any) -> Rows:
-    """The table for comparable starts; Dice is to the best one, without a truth."""
+    """Compute the table for comparable starts; Dice is with the best start, not the true mask."""
     return {number: careful_row(number, **parameters) for number in PUBLISHED}
 
 
@@ -86,7 +86,8 @@ def main() -> None:
     columns = {"paper": PUBLISHED, "ours": compute(), "careful": careful()}
     title = "Table 2. Twenty starts of STAPLE (10 seeds)"
     print_side_by_side(title, "J", MEASURES, columns)
-    # Cases with several optima: switched labels, and estimation from disputed voxels only.
+    # Cases with several optima: raters who switched labels, and estimation from disputed voxels
+    # only.
     restricted = {"Variant": "restricted"}
     variants = {
         "U(0,1)": careful(InitializationRange=(0, 1)),

@@ -29,13 +29,13 @@ PUBLISHED: Rows = {
 }
 
 
-#: A map with a lower Dice counts as collapsed.
+#: A map with a Dice below this counts as collapsed.
 COLLAPSED = 0.5
 
 
 @cache
 def compute_seed(radius: int, seed: int) -> tuple[float, ...]:
-    """Dice to the truth of the vote, STAPLE and STAPLE-D."""
+    """Return the Dice of the vote, STAPLE and STAPLE-D with the true mask."""
     truth, raters = class_imbalance_case(radius, seed)
     votes = Votes.of(raters)
     fused = (
@@ -47,19 +47,21 @@ def compute_seed(radius: int, seed: int) -> tuple[float, ...]:
 
 
 def compute_row(radius: int) -> tuple[str, ...]:
-    """The row of a radius, over all seeds."""
+    """Compute the row for a radius, over all seeds."""
     methods = zip(*(compute_seed(radius, seed) for seed in SEEDS), strict=True)
     return f"{disc_phantom(radius).truth.mean():.1%}", *map(mean_and_spread, methods)
 
 
 def compute() -> Rows:
-    """The table with the notebook's procedure."""
+    """Compute the table with the notebook's procedure."""
     return {radius: compute_row(radius) for radius in PUBLISHED}
 
 
 @cache
 def careful_seed(radius: int, seed: int) -> tuple[float, ...]:
-    """Dice of the vote, and of STAPLE with an estimated prior, also damped; and two checks."""
+    """Return the Dice of the vote, STAPLE with an estimated prior, the same damped, and the
+    smoothed vote; and STAPLE's volume relative to the true one.
+    """
     truth, raters = class_imbalance_case(radius, seed)
     _, fused = careful_staple(raters)
     _, damped = careful_staple(raters, Damping=0.4)
@@ -68,7 +70,7 @@ def careful_seed(radius: int, seed: int) -> tuple[float, ...]:
 
 
 def careful() -> tuple[Rows, Rows]:
-    """The table with an estimated prior, the smoothed vote, and the volume ratio."""
+    """Compute the table with an estimated prior, the smoothed vote, and the volume ratio."""
     table, checks = {}, {}
     for radius in PUBLISHED:
         columns = zip(*(careful_seed(radius, seed) for seed in SEEDS), strict=True)
@@ -79,7 +81,7 @@ def careful() -> tuple[Rows, Rows]:
 
 
 def collapse_rates() -> dict[str, Rows]:
-    """Percentage of seeds with a collapsed map, by method and radius: Figure 2, right."""
+    """Compute the percentage of collapsed maps by method and radius (Figure 2, right)."""
     runs = {"vote": (compute_seed, 0), "STAPLE, notebook": (compute_seed, 1)}
     runs["STAPLE, prior estimated"] = (careful_seed, 1)
     return {

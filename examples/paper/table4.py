@@ -26,7 +26,7 @@ PUBLISHED: Rows = {
 
 
 def compute_seed(seed: int) -> tuple[float, ...]:
-    """Dice to the truth of the five methods."""
+    """Return the Dice of each of the five methods with the true mask."""
     truth, raters = spatial_case("after", seed)
     votes = Votes.of(raters)
     fused = (
@@ -40,13 +40,15 @@ def compute_seed(seed: int) -> tuple[float, ...]:
 
 
 def compute() -> Rows:
-    """The table with the notebook's procedures."""
+    """Compute the table with the notebook's procedures."""
     methods = zip(*map(compute_seed, SEEDS), strict=True)
     return {RATERS: tuple(map(mean_and_spread, methods))}
 
 
 def careful_seed(seed: int) -> tuple[float, ...]:
-    """The same methods as filters, with an estimated prior, and local performance and prior."""
+    """Return the Dice of the package's filters: the same methods with an estimated prior
+    (SpatialSTAPLE with a locally estimated one), and the recommended filter.
+    """
     truth, raters = spatial_case("after", seed)
     images = list(raters.astype(np.uint8))
     fused = (
@@ -61,7 +63,7 @@ def careful_seed(seed: int) -> tuple[float, ...]:
 
 
 def careful() -> Rows:
-    """The table with the filters, and with the recommended one."""
+    """Compute the table for the package's filters, including the recommended one."""
     methods = zip(*map(careful_seed, SEEDS), strict=True)
     return {RATERS: tuple(map(mean_and_spread, methods))}
 

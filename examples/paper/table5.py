@@ -1,10 +1,11 @@
 """Table 5: deep consensus with annotator embeddings (Experiment 6, section 4.6).
 
-All images have the same truth, which a threshold of the image yields: the deep row shows that the
-network found this threshold. Below it are the paper's reliabilities, which do not rank raters. The
-careful column is DeepConsensusFilter, trained on the same images and truths. All methods are also
-compared on truths that no threshold yields: ellipses of random size and place with texture and a
-distractor, and raters with correlated errors.
+All images have the same true mask, which can be obtained by thresholding the image: the deep row
+shows that the network learned this threshold. Below it are the paper's reliabilities, which do not
+rank the raters. The careful column is DeepConsensusFilter, trained on the same images and true
+masks. All methods are also compared on harder phantoms, whose true masks cannot be obtained by
+thresholding: ellipses of random size and position with texture and a distractor, and raters with
+correlated errors.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ OUTLIER_EVERY = 5
 SIMPLE_ITERATIONS = 5
 THRESHOLD = 0.35
 EPOCHS = 50
-#: The paper has a single training, too.
+#: The paper also trains only once.
 DEEP_SEEDS = range(1)
 PUBLISHED_RHO = (0.675, 0.557, 0.600, 0.551, 0.463)
-#: Iterations of DeepConsensusFilter, which is evaluated on other cases than it is trained on.
+#: Iterations of DeepConsensusFilter, which is evaluated on cases it was not trained on.
 ITERATIONS = 300
-#: Numbers and seeds of the training and test cases with truths that no threshold yields.
+#: Numbers and first seeds of the harder phantoms for training and testing.
 HARD_CASES, HARD_SEEDS = (100, 50), (10, 3000)
 PUBLISHED = {
     "majority vote": "0.836 ± 0.035",
@@ -49,7 +50,7 @@ PUBLISHED = {
 
 
 class Samples(NamedTuple):
-    """(N, 1, H, W) images, (N, A, H, W) masks and (N, H, W) truths."""
+    """Arrays of (N, 1, H, W) images, (N, A, H, W) masks and (N, H, W) true masks."""
 
     images: NDArray[np.float32]
     masks: NDArray[np.bool_]
@@ -68,7 +69,7 @@ def draw(seeds: range) -> Samples:
 
 
 def compute() -> dict[str, str]:
-    """The rows of methods on labels only, and of the threshold of the image only."""
+    """Compute the rows of the methods that use only labels, and of the threshold on the image."""
     samples = draw(VALIDATION)
     methods = {
         "majority vote": majority_vote,
@@ -87,7 +88,7 @@ def compute() -> dict[str, str]:
 def deep(
     seed: int = 0, epochs: int | None = None, dynamics: list[tuple[float, float]] | None = None
 ) -> tuple[str, list[float]]:
-    """Dice of the paper's two-stream net, and its reliabilities.
+    """Return the Dice of the paper's two-stream network, and its reliabilities.
 
     `dynamics` receives the loss and the mean validation Dice after each epoch, as in Figure 3.
     """
@@ -118,7 +119,7 @@ def deep_filter(
     truths: NDArray[np.bool_],
     iterations: int | None = None,
 ) -> DeepConsensusFilter:
-    """DeepConsensusFilter, trained on (N, 1, H, W) images with their truths."""
+    """Train a DeepConsensusFilter on (N, 1, H, W) images with their true masks."""
     network = DeepConsensusFilter(NumberOfIterations=iterations or ITERATIONS, NumberOfThreads=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)  # expected warnings
@@ -131,7 +132,7 @@ def deep_filter(
 
 
 def answers(network: DeepConsensusFilter, samples: Samples) -> NDArray[np.bool_]:
-    """(N, H, W) result of the filter for each sample."""
+    """Return the (N, H, W) results of the filter for the samples."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
         return np.array(
@@ -143,7 +144,9 @@ def answers(network: DeepConsensusFilter, samples: Samples) -> NDArray[np.bool_]
 
 
 def careful() -> tuple[dict[str, str], list[float]]:
-    """The table with the filters, and each rater's accuracy estimated by the network."""
+    """Compute the table for the package's filters, and each rater's accuracy estimated by the
+    network.
+    """
     training, validation = draw(TRAINING), draw(VALIDATION)
     network = deep_filter(*training)
     methods = {
@@ -160,13 +163,13 @@ def careful() -> tuple[dict[str, str], list[float]]:
 
 
 def hard_samples(number: int, seed: int) -> Samples:
-    """Samples with two labels, random truths, texture and a distractor."""
+    """Draw samples with two labels, random true masks, texture and a distractor."""
     cohort = hard_cohort(number, seed, number_of_classes=2)
     return Samples(cohort.images, cohort.labels == 1, cohort.truths == 1)
 
 
 def hard(with_deep: bool = True) -> dict[str, str]:
-    """Dice on truths that no threshold yields; the threshold is the best of the training."""
+    """Return the Dice on the harder phantoms; the threshold is the best in training."""
     training, judged = (
         hard_samples(number, seed) for number, seed in zip(HARD_CASES, HARD_SEEDS, strict=True)
     )

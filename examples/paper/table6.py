@@ -1,9 +1,10 @@
 """Table 6: does the guarantee of split conformal prediction hold? (Experiment 7, section 4.7).
 
-The top half of each image calibrates its bottom half, voxel by voxel. Section 2.8.2 states that an
-empty set "cannot happen by construction"; it does happen, at the most uncertain voxels. Voxels of
-one image are not exchangeable: the paper's guarantee is an average over voxels, and does not cover
-the next image. The corrected experiment calibrates and evaluates on whole images.
+The top half of each image serves as calibration data for its bottom half, voxel by voxel. Section
+2.8.2 states that an empty set "cannot happen by construction"; it does happen, at the most
+uncertain voxels. Voxels of one image are not exchangeable: the paper's guarantee is an average
+over voxels and does not extend to a new image. The corrected experiment calibrates and evaluates
+on whole images.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ CLAIMED_EMPTY = "cannot happen"
 
 
 class Sets(NamedTuple):
-    """Shares of voxels: label in the set, sets with both labels, empty sets."""
+    """Shares of voxels whose set contains the label, contains both labels, or is empty."""
 
     covered: float
     ambiguous: float
@@ -45,13 +46,13 @@ class Sets(NamedTuple):
 
 
 def threshold(scores: NDArray[np.float64], alpha: float) -> float:
-    """The ceil((1 - alpha)(n + 1))-th smallest score."""
+    """Return the ceil((1 - alpha)(n + 1))-th smallest score."""
     rank = int(np.ceil((1 - alpha) * (scores.size + 1)))
     return float(np.sort(scores, axis=None)[rank - 1])
 
 
 def compute_seed(target: int, seed: int) -> Sets:
-    """Compute one image."""
+    """Compute the shares for one image."""
     truth = ellipsoid_phantom(seed=seed).truth
     posterior = notebook_staple_d(Votes.of(paper_raters(truth, RATERS, seed))).posterior
     foreground, background = -np.log(posterior), -np.log(1 - posterior)
@@ -67,35 +68,35 @@ def compute_seed(target: int, seed: int) -> Sets:
 
 
 def compute_row(target: int) -> tuple[str, ...]:
-    """Coverage, ambiguous and empty sets in per cent, over all seeds."""
+    """Compute the percentages of covered voxels, ambiguous sets and empty sets over all seeds."""
     columns = zip(*(compute_seed(target, seed) for seed in SEEDS), strict=True)
     return tuple(mean_and_spread([100 * share for share in column], 1) for column in columns)
 
 
 def compute_with_empty() -> Rows:
-    """The table with the notebook's procedure, including empty sets."""
+    """Compute the table with the notebook's procedure, including empty sets."""
     return {target: compute_row(target) for target in PUBLISHED}
 
 
 def compute() -> Rows:
-    """The columns of the paper."""
+    """Compute the columns of the paper."""
     return {target: row[:2] for target, row in compute_with_empty().items()}
 
 
 class Cohort(NamedTuple):
-    """Images fused by the smoothed vote."""
+    """Images fused by the smoothed vote, with their true masks."""
 
     probabilities: list[Image]
     truths: list[Image]
     raters: list[list[Image]]
 
     def part(self, chosen: Sequence[int]) -> Cohort:
-        """A part of the images."""
+        """Return the selected images as a cohort."""
         return Cohort(*([column[index] for index in chosen] for column in self))
 
 
 def fresh_cohort() -> Cohort:
-    """Images on which no default was chosen."""
+    """Return images that were not used to choose any default."""
     vote = MajorityVoteFilter(SmoothingSigma=1.0)
     cohort = Cohort([], [], [])
     for seed in FRESH_SEEDS:
@@ -109,9 +110,11 @@ def fresh_cohort() -> Cohort:
 
 
 def covered_images(cohort: Cohort, rule: dict[str, Any], alpha: float) -> float:
-    """Mean share of images covered when each fifth of the cohort calibrates the other four.
+    """Return the mean share of covered images, with each fifth of the cohort in turn used to
+    calibrate the other four.
 
-    Covered: 95 % of the foreground and 98.75 % of the background around it keep their label.
+    An image is covered if the sets contain the true label of 95 % of its foreground and 98.75 % of
+    the surrounding background.
     """
     needed = ConformalBandFilter(Alpha=alpha, **{**rule, "Unit": "case"})
     needed.Calibrate(*cohort)
@@ -126,7 +129,7 @@ def covered_images(cohort: Cohort, rule: dict[str, Any], alpha: float) -> float:
 
 
 def compute_corrected() -> Rows:
-    """Share of whole images covered, by threshold over voxels and over images."""
+    """Compute the share of covered whole images, for thresholds over voxels and over images."""
     cohort = fresh_cohort()
     rules = ({"Unit": "voxel", "Score": "probability"}, {"Score": "probability"}, {})
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Known truths and simulated raters: everything here is a function of its seed."""
+"""Simulated raters of known true segmentations; everything here is a function of its seed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Cohorts for testing calibration: exchangeable 3D cases, some hard, with shared errors.
+"""Simulate cohorts for testing calibration: exchangeable 3D cases, some hard, with shared errors.
 
 Each rater's error is the sum of a smooth field shared by all raters of the case, which no
-comparison of raters can reveal, and an individual one. The order of random draws is that of the
-reference generator and must not change, since figures of the calibration are stated on these cases.
+comparison of raters can reveal, and an individual one. The order of random draws must not change,
+since published calibration results refer to these cases.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CUT_SHORT = 0.08
 
 
 class CohortCase(NamedTuple):
-    """A truth (28, 68, 68), its signed distance in mm, and its raters (5, 28, 68, 68)."""
+    """True mask (28, 68, 68), its signed distance in mm, and the raters' masks (5, 28, 68, 68)."""
 
     truth: Mask
     distance: _Field
@@ -41,11 +41,11 @@ def conformal_case(
     Parameters
     ----------
     seed : int or Generator
-        A generator continues after the last case.
+        With a generator, drawing continues after the previous case.
     shifted : bool
-        Rater noise is 1.8 times as large and the first rater is displaced by 4 to 8 mm.
+        Whether rater noise is 1.8 times as large and the first rater is displaced by 4 to 8 mm.
     independent_flips : bool
-        Raters with independent voxel noise instead, as in the paper.
+        Whether raters have independent voxel noise instead, as in the paper.
     """
     rng = np.random.default_rng(seed)
     truth = _draw_truth(rng)
@@ -67,7 +67,7 @@ def conformal_case(
 
 
 def _draw_truth(rng: np.random.Generator) -> Mask:
-    """A bumpy, connected ellipsoid without holes."""
+    """Draw a bumpy, connected ellipsoid without holes."""
     radii, centre = rng.uniform(10, 19, 3), rng.uniform(-3, 3, 3)
     axes = [
         (np.arange(side) - (side - 1) / 2) * step
@@ -92,7 +92,7 @@ def _smooth_field(rng: np.random.Generator, correlation: float) -> _Field:
     return smooth
 
 
-# Not the package's distance: cases of a seed must not depend on that implementation.
+# Do not use the package's distance transform here: the cases must not depend on it.
 def _signed_distance(mask: Mask) -> _Field:
     if not mask.any():
         return np.full(mask.shape, 60.0, np.float32)

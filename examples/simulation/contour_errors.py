@@ -1,8 +1,8 @@
-"""Raters with contour errors like those of clinicians: smooth, and without voxel noise.
+"""Simulate raters with smooth contour errors like those of clinicians, without voxel noise.
 
 Each label has a signed distance. A rater adds to each distance a constant bias and a smooth random
-field, and assigns a voxel to the label with the largest result. So contours move smoothly, touching
-structures keep touching, and labels do not appear elsewhere.
+field, and assigns a voxel to the label with the largest result. Thus contours move smoothly,
+touching structures remain in contact, and no label appears far from its structure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REACH = 5.0
 
 
 class _LabelDistance(NamedTuple):
-    """Signed distance (positive inside) to a label, at the points that may get this label."""
+    """Signed distance (positive inside) to a label, at the points that may be assigned to it."""
 
     value: Any
     points: NDArray[np.intp]
@@ -33,7 +33,7 @@ class _LabelDistance(NamedTuple):
 
 
 class _ContourBand(NamedTuple):
-    """The voxels near a contour, which are the only ones that a rater can change."""
+    """The voxels near a contour, the only ones whose label a rater can change."""
 
     box: Box
     where: tuple[NDArray[np.intp], ...]
@@ -51,7 +51,7 @@ def contour_error_raters(
     smoothness: float = 12.0,
     spacing: Sequence[float] | None = None,
 ) -> NDArray[Any]:
-    """Raters with smoothly displaced contours, for binary and multi-label truths.
+    """Simulate raters with smoothly displaced contours, for binary or multi-label segmentations.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def contour_error_raters(
         Standard deviation of the contour's displacement along its normal, in units of `spacing`.
         Give one rater a large value to make it an outlier.
     bias : float or one per rater
-        Standard deviation of each rater's constant over- or under-segmentation of a label.
+        Standard deviation of each rater's constant displacement of a label's contour (over- or
+        under-segmentation).
     smoothness : float
         Correlation length of the displacement. It should be well above `displacement`, since a
         steep field tears contours apart.
@@ -70,7 +71,7 @@ def contour_error_raters(
     Returns
     -------
     ndarray of truth.dtype, shape (number, \\*truth.shape)
-        With scalar parameters the first raters do not depend on `number`.
+        With scalar parameters, increasing `number` does not change the first raters.
     """
     sides = np.ones(truth.ndim) if spacing is None else np.asarray(spacing, float)
     if sides.shape != (truth.ndim,) or (sides <= 0).any():
@@ -104,7 +105,7 @@ def smooth_field(
     smoothness: float,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Stationary Gaussian random field of unit variance, at the given points only.
+    """Sample a stationary Gaussian random field of unit variance at the given points.
 
     White noise is smoothed on a coarse grid over the whole extent, so the cost is one linear
     interpolation per point, and the field does not depend on the requested points.
@@ -134,12 +135,13 @@ def smooth_field(
 def _largest_distance(
     band: _ContourBand, errors: Iterable[NDArray[np.float64]], dtype: np.dtype[Any]
 ) -> NDArray[Any]:
-    """Label of every band voxel, given one array of distance errors per label."""
+    """Return the label of every band voxel, given one array of distance errors per label."""
     best = np.full(band.position.shape[1], -np.inf)
     winner = np.empty(best.shape, dtype)
     for (value, points, distance), error in zip(band.labels, errors, strict=True):
-        # A contour lies where two disturbed distances are equal, hence moves by half their
-        # difference: independent errors of spread sqrt(2) move it by a spread of 1.
+        # A contour lies where two perturbed distances are equal, hence moves by half the
+        # difference of their errors: independent errors with standard deviation sqrt(2) displace
+        # it with standard deviation 1.
         score = distance + np.sqrt(2) * error
         better = score > best[points]
         winner[points[better]] = value
@@ -161,7 +163,7 @@ def _contour_band(truth: NDArray[Any], sides: NDArray[np.float64], reach: float)
     margin = np.ceil(reach / sides).astype(int) + 1
     box = _padded_box(truth != truth.flat[0], margin)
     region = truth[box]
-    # Twice the reach: a label may win where a nearer one between them has receded.
+    # Use twice the reach: where a nearer label recedes, one behind it may take its place.
     outside = [_distance_outside(region, value, 2 * margin, sides) for value in np.unique(region)]
     inside = np.full(region.shape, np.inf, np.float32)
     for _, part, distance in outside:
@@ -182,7 +184,7 @@ def _contour_band(truth: NDArray[Any], sides: NDArray[np.float64], reach: float)
 def _distance_outside(
     region: NDArray[Any], value: Any, margin: NDArray[np.int_], sides: NDArray[np.float64]
 ) -> tuple[Any, Box, NDArray[np.float32]]:
-    """Distance to the nearest voxel of a label, 0 inside it, within a margin around it."""
+    """Return the distance to the nearest voxel of a label (0 inside) within a margin around it."""
     mask = region == value
     box = _padded_box(mask, margin)
     return value, box, distance_transform_edt(~mask[box], sampling=sides).astype(np.float32)

@@ -1,10 +1,10 @@
-"""Settings in which smoothing did harm: leaks, spared holes, small neighbours.
+"""Simulate settings in which smoothing did harm: leaks, excluded holes, small neighbours.
 
-The mask of one of few readers leaks into neighbouring tissue; some readers exclude vessels and
-cysts inside an organ and others include them; small labels are between large ones. Rules were
-chosen on these, on seeds below 3000; seeds 3000 to 3999 are for reporting.
+The mask of one of few readers leaks into neighbouring tissue; some readers exclude the vessels and
+cysts inside an organ and others include them; small labels lie between large ones. Rules were
+chosen on seeds below 3000 of these settings; seeds 3000 to 3999 are for reporting.
 
-Each is a function of a seed. Sizes are in voxels and axes in array order.
+Each setting is a function of a seed. Sizes are in voxels and axes in array order.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from examples.simulation.structure_settings import (
 )
 from itk_consensus.core.array_types import Mask
 
-#: With these, labels of a hundred voxels differ twofold in volume between readers, as in reality.
+#: With these errors, the volumes of labels of a hundred voxels differ twofold between readers, as
+#: in reality.
 NEIGHBOUR_ERRORS: dict[str, Any] = {"displacement": 0.9, "bias": 0.3, "smoothness": 6.0}
 
 
 def leak_case(
     seed: int, readers: int, leaking: int = 1, shape: Sequence[int] = PLANE
 ) -> SpacedCase:
-    """Some readers also mark tissue next to the structure, each at a different place."""
+    """Simulate readers, some of whom also mark adjacent tissue, each at a different place."""
     rng = np.random.default_rng(seed)
     truth = blob(seed, shape)
     raters = contour_error_raters(truth, readers, seed, **LESION_ERRORS)
@@ -51,7 +52,7 @@ def leak_case(
 def spared_vessels_case(
     seed: int, readers: int, sparing: float, shape: Sequence[int] = PLANE
 ) -> SpacedCase:
-    """An organ with vessels, which are not part of it; each reader excludes some of them."""
+    """Simulate an organ without its vessels; each reader excludes only some of the vessels."""
     rng = np.random.default_rng(seed)
     organ = blob(seed, shape)
     vessels = [vessel_tree(shape, 1.0, rng, number=1) & organ for _ in range(3)]
@@ -61,7 +62,7 @@ def spared_vessels_case(
 def spared_cysts_case(
     seed: int, readers: int, sparing: float, shape: Sequence[int] = PLANE
 ) -> SpacedCase:
-    """An organ with cysts, which are not part of it; each reader excludes some of them."""
+    """Simulate an organ without its cysts; each reader excludes only some of the cysts."""
     rng = np.random.default_rng(seed)
     organ = blob(seed, shape)
     inner = binary_erosion(organ, iterations=3)
@@ -94,7 +95,7 @@ def small_neighbours_case(
     sizes: tuple[int, int] = (60, 700),
     errors: dict[str, Any] = NEIGHBOUR_ERRORS,
 ) -> SpacedCase:
-    """Four large labels that fill a body, and six small ones between them."""
+    """Simulate four large labels that fill a body, and six small ones between them."""
     rng = np.random.default_rng(seed)
     grid = np.indices(shape).reshape(len(shape), -1).astype(float)
     body = ellipsoid_mask(shape, [0.42 * side for side in shape])
@@ -116,13 +117,13 @@ def small_neighbours_case(
     )
 
 
-#: Readers of a calibrated case: like those of the calibration, copies of one, or twice as rough.
+#: Readers of a test case: like those of the calibration, all copies of one, or twice as rough.
 READERS = ("unchanged", "copies", "rough")
 ORGAN_VOLUME = (40, 56, 56)
 
 
 def calibrated_case(seed: int, readers: str = "unchanged") -> SpacedCase:
-    """A 3D organ and five readers, whose spread determines the width of a band."""
+    """Simulate a 3D organ and five readers, whose spread determines the width of a band."""
     truth = blob(seed, ORGAN_VOLUME)
     displacement = 2.0 if readers == "rough" else 1.0
     raters = contour_error_raters(

@@ -1,7 +1,8 @@
-"""Lesions, one by one: found by some readers and not by others, split, joined, touching.
+"""Simulate readers who delineate individual lesions, which may be missed, split or merged.
 
-Truth and readers are instance maps; the readers' numbers are arbitrary. Each setting is a
-function of a seed, and `LESION_SETTINGS` names them all. Defaults were chosen on seeds below 3000.
+The true lesions and the readers' lesions are instance maps; the readers' instance labels are
+arbitrary. Each setting is a function of a seed, and `LESION_SETTINGS` maps their names to them.
+Defaults were chosen on seeds below 3000.
 """
 
 from __future__ import annotations
@@ -17,33 +18,36 @@ from scipy.ndimage import distance_transform_edt, gaussian_filter
 from examples.simulation.structure_settings import SpacedCase
 from itk_consensus.core.array_types import Floats
 
-#: Voxels of the plane and slices of the volume of the settings.
+#: Shapes, in voxels, of the simulated 2D and 3D images.
 LESION_PLANE = (128, 128)
 LESION_VOLUME = (20, 64, 64)
 
-#: Displacement of contours, and its correlation length in mm.
+#: Standard deviation of the contours' displacement, and its correlation length, in mm.
 _DISPLACEMENT, _SMOOTHNESS = 0.6, 4.0
 
 
 @dataclass(frozen=True)
 class LesionSetting:
-    """Parameters of how readers find and draw lesions."""
+    """Parameters of the lesions and of the readers who detect and outline them."""
 
     readers: int = 5
     lesions: int = 12
-    radius: tuple[float, float] = (2.0, 6.0)  #: In mm
-    #: Probability of finding the smallest and the largest lesion, of the worst and the best reader.
+    radius: tuple[float, float] = (2.0, 6.0)  #: Smallest and largest, in mm
+    #: Detection probabilities of (the smallest, the largest lesion), for the worst and the best
+    #: reader.
     finding: tuple[tuple[float, float], tuple[float, float]] = ((0.8, 0.8), (0.8, 0.8))
-    false_finds: tuple[float, float] = (0.0, 0.0)  #: Per case, of the best and the worst reader
+    #: Mean number of false lesions per case, for the reader who finds fewest and the one who finds
+    #: most
+    false_finds: tuple[float, float] = (0.0, 0.0)
     split: float = 0.0  #: Probability that a reader draws one lesion as two
-    joined: float = 0.0  #: Probability that a reader draws touching lesions as one
-    touching: bool = False  #: Whether lesions come in pairs that touch
+    joined: float = 0.0  #: Probability that a reader merges touching lesions
+    touching: bool = False  #: Whether lesions form touching pairs
     shape: tuple[int, ...] = LESION_PLANE
     spacing: tuple[float, ...] = (1.0, 1.0)
 
 
 def lesion_case(seed: int, setting: LesionSetting) -> SpacedCase:
-    """Draw a truth and its readers: instance maps of uint16."""
+    """Draw the true lesions and the readers' lesions, as instance maps of uint16."""
     rng = np.random.default_rng([34, seed])
     truth, radii = _truth(setting, rng)
     finding = _finding(setting, radii)
@@ -57,7 +61,7 @@ def lesion_case(seed: int, setting: LesionSetting) -> SpacedCase:
 
 
 def _truth(setting: LesionSetting, rng: np.random.Generator) -> tuple[NDArray[np.uint16], Floats]:
-    """Separate balls, or touching pairs of balls, and their radii."""
+    """Draw separate balls, or touching pairs of balls; return their map and radii."""
     grid = _coordinates(setting)
     size = np.array(setting.shape) * setting.spacing
     truth = np.zeros(setting.shape, np.uint16)
@@ -85,7 +89,9 @@ def _truth(setting: LesionSetting, rng: np.random.Generator) -> tuple[NDArray[np
 
 
 def _finding(setting: LesionSetting, radii: Floats) -> Floats:
-    """(J, N) by reader, from the worst to the best, and by the logarithm of size."""
+    """Return (J, N) detection probabilities, linear in the reader (worst to best) and in the
+    logarithm of lesion size.
+    """
     low, high = np.log(setting.radius)
     size = (np.log(radii) - low) / max(high - low, 1e-9)
     worst, best = (small + (large - small) * size for small, large in setting.finding)
@@ -100,7 +106,7 @@ def _reader(
     setting: LesionSetting,
     rng: np.random.Generator,
 ) -> NDArray[np.uint16]:
-    """The map of one reader, with arbitrary numbers."""
+    """Simulate one reader's instance map, with arbitrary instance labels."""
     sizes = [_SMOOTHNESS / side for side in setting.spacing]
     shift = gaussian_filter(rng.standard_normal(truth.shape), sizes)
     shift *= _DISPLACEMENT / shift.std()
@@ -128,7 +134,7 @@ def _reader(
 def _redrawn(
     own: NDArray[np.uint16], shift: Floats, spacing: Sequence[float]
 ) -> NDArray[np.uint16]:
-    """Displace the contours of a map; added voxels belong to the nearest lesion."""
+    """Displace the contours of an instance map; added voxels belong to the nearest lesion."""
     if not own.any():
         return own
     outside, nearest = distance_transform_edt(own == 0, spacing, return_indices=True)
@@ -138,7 +144,7 @@ def _redrawn(
 
 
 def _split(own: NDArray[np.uint16], number: int, grid: Floats, rng: np.random.Generator) -> None:
-    """Cut one lesion in two by a line one voxel wide, through its middle."""
+    """Split a lesion by removing a line one voxel wide through its middle."""
     places = np.nonzero(own == number)
     points = np.stack([axis[places] for axis in grid])
     normal = rng.standard_normal(len(grid))

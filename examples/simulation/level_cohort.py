@@ -1,8 +1,8 @@
-"""Small cases, thousands of which can be drawn, to test guarantees by repetition.
+"""Simulate small cases, cheap enough to test guarantees on thousands of them.
 
-A structure is where a level function in mm is below 0. Each reader, or member of an ensemble, adds
-a shared error, an individual error and an individual constant; a bias is common to all. Voxel sizes
-are random, as in scans, so that equal distances are rare.
+A structure consists of the points at which a level function (in mm) is negative. Each reader or
+ensemble member adds a shared error, an individual error and an individual constant; all have a
+common bias. Voxel sizes are random, as in scans, so equal distances are rare.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import expit
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import ParameterError
 
-#: Kinds of structures: a disc, three lesions (one of them tiny), an ellipsoid on thick slices.
+#: Kinds of structures: a disc, three lesions (one of them tiny), or an ellipsoid on thick slices.
 LEVEL_FAMILIES = ("disc", "lesions", "thick slices")
 
 _WAVES = 5
@@ -25,7 +25,7 @@ _SOFTNESS = 1.5
 
 
 class LevelCase(NamedTuple):
-    """A truth, its readers or networks, and the voxel size in mm by array axis."""
+    """True mask, masks of the readers or probabilities of the networks, and voxel size in mm."""
 
     truth: Mask  #: (\\*shape)
     members: NDArray[np.float32]  #: (J, \\*shape): masks of 0 and 1, or probabilities
@@ -42,11 +42,12 @@ def level_case(
     family : str
         One of `LEVEL_FAMILIES`.
     members : int
-        Readers, or networks.
+        Number of readers or networks.
     bias : float
-        By how much all members draw too tight, in mm; negative: too wide.
+        Distance in mm by which all members draw too tightly; negative if too widely.
     soft : bool
-        Whether members are networks, which give probabilities, instead of readers, who give masks.
+        Whether members are networks, which return probabilities, rather than readers, who draw
+        masks.
     """
     if family not in LEVEL_FAMILIES:
         raise ParameterError(
@@ -66,7 +67,7 @@ def level_case(
 
 
 def _grid(rng: np.random.Generator, family: str) -> tuple[tuple[float, ...], list[Floats]]:
-    """Voxel sizes, and the coordinates of voxels in mm along each axis, 0 at the centre."""
+    """Return voxel sizes, and the voxels' coordinates in mm along each axis, 0 at the centre."""
     flat = float(rng.uniform(0.7, 1.1))
     extents: tuple[int, ...] = (48, 48)
     spacing: tuple[float, ...] = (flat, flat)
@@ -98,7 +99,7 @@ def _ball(grid: list[Floats], centre: list[float], radii: list[float]) -> Floats
 
 
 def _waves(rng: np.random.Generator, grid: list[Floats]) -> Floats:
-    """A smooth field of unit variance: a few waves of random direction and length."""
+    """Return a smooth field of unit variance: a sum of waves of random direction and length."""
     field: Floats = np.zeros(())
     for _ in range(_WAVES):
         direction = rng.standard_normal(len(grid))

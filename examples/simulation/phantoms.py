@@ -1,4 +1,4 @@
-"""Shapes whose true segmentation is known, with a noisy image of each.
+"""Simulate shapes with a known segmentation and a noisy image.
 
 Sizes are in voxels and axes in array order, so a 3D shape is (z, y, x).
 """
@@ -21,16 +21,16 @@ PAPER_CONTRAST = 0.7
 
 
 class Phantom(NamedTuple):
-    """A known truth and an image of it."""
+    """A true segmentation and an image of it."""
 
-    truth: NDArray[Any]  #: Ndarray of bool (one structure) or uint8 (labels, 0 = background)
-    image: NDArray[np.float64]  #: Ndarray of float64, same shape
+    truth: NDArray[Any]  #: bool for one structure, uint8 for labels (0 = background)
+    image: NDArray[np.float64]  #: Same shape as `truth`
 
 
 def ellipsoid_mask(
     shape: Sequence[int], semi_axes: Sequence[float], center: Sequence[float] | None = None
 ) -> NDArray[np.bool_]:
-    """Voxels whose centre lies inside or on an axis-aligned ellipsoid, in any dimension.
+    """Return the voxels whose centre lies inside or on an axis-aligned ellipsoid of any dimension.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def ellipsoid_phantom(
     noise: float = PAPER_NOISE,
     contrast: float = PAPER_CONTRAST,
 ) -> Phantom:
-    """One ellipsoid, binary truth. The defaults are the paper's phantom (section 3.1).
+    """Simulate one ellipsoid. The defaults are the paper's phantom (section 3.1).
 
     The image is ``contrast * truth + noise * N(0, 1)``.
     """
@@ -74,7 +74,7 @@ def ellipsoid_phantom(
 
 
 def disc_phantom(radius: float, seed: int = 0, shape: Sequence[int] = PAPER_SHAPE) -> Phantom:
-    """One disc (2D `shape`) or ball (3D `shape`), as in the paper's Table 3."""
+    """Simulate one disc (2D `shape`) or ball (3D `shape`), as in the paper's Table 3."""
     return ellipsoid_phantom(shape, (radius,) * len(shape), seed)
 
 
@@ -86,15 +86,15 @@ def nested_phantom(
     noise: float = PAPER_NOISE,
     contrast: float = PAPER_CONTRAST,
 ) -> Phantom:
-    """Concentric ellipsoids: label 1 is the outermost shell, the highest label the core.
+    """Simulate concentric ellipsoids: label 1 is the outermost shell, the highest label the core.
 
     Parameters
     ----------
     shape : sequence of int
         2D, 3D or 4D.
     number_of_labels : int
-        K, background included. Shells have equal thickness; the outermost reaches 40 % of each
-        side, so the brightest label is the core and intensities step evenly up to `contrast`.
+        K, background included. Shells have equal thickness, and the semi-axes of the outermost are
+        40 % of each side. Intensities increase in equal steps up to `contrast` in the core.
     """
     shells = _check_number("nested_phantom", "number_of_labels", number_of_labels, 2, 256) - 1
     truth = np.zeros(shape, np.uint8)
@@ -108,10 +108,10 @@ def nested_phantom(
 def organs_phantom(
     shape: Sequence[int] = (64, 96, 96), number_of_organs: int = 5, seed: int = 0
 ) -> Phantom:
-    """Separate ellipsoids of random size and place, one label each (1 to `number_of_organs`).
+    """Simulate separate ellipsoids of random size and position, labelled 1 to `number_of_organs`.
 
-    The volume is cut into equal cells and every organ drawn inside a cell of its own, so organs
-    never overlap and none is lost.
+    The volume is divided into equal cells and each organ is drawn inside its own cell, so that
+    organs never overlap and none is missing.
     """
     _check_number("organs_phantom", "number_of_organs", number_of_organs, 1, 255)
     rng = np.random.default_rng(seed)
@@ -129,7 +129,9 @@ def organs_phantom(
 
 
 def _cell_slices(shape: Sequence[int], number: int) -> list[list[slice]]:
-    """Cut the longest axis again and again until there are at least `number` cells."""
+    """Divide the axis with the longest cells into one more part until there are `number` cells or
+    more.
+    """
     parts = [1] * len(shape)
     while np.prod(parts) < number:
         axis = int(np.argmax([side / part for side, part in zip(shape, parts, strict=True)]))

@@ -1,11 +1,11 @@
-"""Readers as in practice, and slips of one of them.
+"""Simulate realistic readers, and gross errors ("slips") of one of them.
 
 `SLIP_SETTINGS` are settings in which earlier versions failed: masks that are inverted, empty, next
 to the structure or too wide, absent structures, readers of unequal skill, and readers who omit
-parts. Rules and thresholds were chosen on these, on seeds below 3000. Nothing was chosen on
-`PRACTICE_SETTINGS`: they are for reporting, from seed 3000 on.
+parts. Rules and thresholds were chosen on seeds below 3000 of these settings. Nothing was chosen
+on `PRACTICE_SETTINGS`, which are for reporting, from seed 3000 on.
 
-Each is a function of a seed. Sizes are in voxels and axes in array order.
+Each setting is a function of a seed. Sizes are in voxels and axes in array order.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def emptied(mask: Mask, rng: np.random.Generator) -> Mask:
 
 
 def beside(mask: Mask, rng: np.random.Generator) -> Mask:
-    """Shift the mask to the tissue next to the structure, on a random side."""
+    """Shift the mask to the adjacent tissue on a random side."""
     axis = int(rng.integers(mask.ndim))
     along = np.flatnonzero(mask.any(axis=tuple(set(range(mask.ndim)) - {axis})))
     if not len(along):
@@ -63,7 +63,7 @@ def widened(mask: Mask, rng: np.random.Generator) -> Mask:
     return np.asarray(binary_dilation(mask, iterations=3))
 
 
-#: Possible slips of a reader, by name.
+#: Gross errors that a reader may make, by name.
 SLIPS: dict[str, Change] = {
     "inverted": inverted,
     "empty": emptied,
@@ -73,7 +73,7 @@ SLIPS: dict[str, Change] = {
 
 
 def blob(seed: int, shape: Sequence[int] = PLANE) -> Mask:
-    """A smooth, irregular structure in the middle of a grid."""
+    """Return a smooth, irregular structure in the middle of a grid."""
     rng = np.random.default_rng(seed)
     semi_axes = rng.uniform(0.17, 0.28, len(shape)) * np.array(shape)
     grid = np.indices(shape, float).reshape(len(shape), -1)
@@ -84,7 +84,7 @@ def blob(seed: int, shape: Sequence[int] = PLANE) -> Mask:
 
 
 def slip_case(seed: int, readers: int, change: Change) -> SpacedCase:
-    """Readers of one structure with contour errors; the first one makes a slip."""
+    """Simulate readers with contour errors, the first of whom makes a slip."""
     truth = blob(seed)
     raters = contour_error_raters(truth, readers, seed, **COARSE_ERRORS)
     raters[0] = change(raters[0], np.random.default_rng(seed + 1))
@@ -92,7 +92,9 @@ def slip_case(seed: int, readers: int, change: Change) -> SpacedCase:
 
 
 def absent_case(seed: int, readers: int, drawers: int) -> SpacedCase:
-    """An absent structure; some readers outline something similar at about the same place."""
+    """Simulate an absent structure; some readers outline something similar at about the same
+    place.
+    """
     rng = np.random.default_rng(seed)
     seen = ellipsoid_mask(PLANE, rng.uniform(5, 11, 2).tolist(), rng.uniform(35, 60, 2).tolist())
     raters = np.zeros((readers, *PLANE), bool)
@@ -101,7 +103,7 @@ def absent_case(seed: int, readers: int, drawers: int) -> SpacedCase:
 
 
 def several_empty_case(seed: int, readers: int, empty: int) -> SpacedCase:
-    """A present structure; some readers drew nothing."""
+    """Simulate a present structure that some readers left empty."""
     truth = blob(seed)
     raters = contour_error_raters(truth, readers, seed, **COARSE_ERRORS)
     raters[:empty] = False
@@ -109,13 +111,13 @@ def several_empty_case(seed: int, readers: int, empty: int) -> SpacedCase:
 
 
 def skill_case(seed: int, displacements: Sequence[float], biases: Sequence[float]) -> SpacedCase:
-    """Readers with the given contour displacements and biases."""
+    """Simulate readers with the given contour displacements and biases."""
     hands = [(bias, spread, 6.0) for spread, bias in zip(displacements, biases, strict=True)]
     return _drawn_by(hands, seed)
 
 
 def _drawn_by(hands: Sequence[tuple[float, float, float]], seed: int) -> SpacedCase:
-    """Readers of one structure, each with a bias, a spread and a smoothness of the contour."""
+    """Simulate readers of one structure, each with a bias, spread and smoothness of the contour."""
     truth = blob(seed)
     rng = np.random.default_rng(seed)
     distance = signed_distance(truth)
@@ -129,7 +131,8 @@ def _drawn_by(hands: Sequence[tuple[float, float, float]], seed: int) -> SpacedC
 
 
 def networks_case(seed: int) -> SpacedCase:
-    """Ten networks on vessels: six similar good ones, two weak ones, one failed, one ill-scaled.
+    """Simulate ten networks on vessels: six similar good ones, two weak ones, one that failed, and
+    one with wrongly scaled probabilities.
 
     The good ones were trained on the same data and share most of their errors: missed branches, and
     edges slightly too far inside.
@@ -156,7 +159,7 @@ def networks_case(seed: int) -> SpacedCase:
 
 
 def multifocal_case(seed: int, detection: float, readers: int = 5) -> SpacedCase:
-    """Many foci of all sizes; each reader finds each of them with the same probability."""
+    """Simulate many foci of all sizes, each of which a reader finds with the same probability."""
     rng = np.random.default_rng(seed)
     foci = scattered_lesions(PLANE, 10, (15, 120), rng)
     raters = np.zeros((readers, *PLANE), bool)
@@ -167,12 +170,12 @@ def multifocal_case(seed: int, detection: float, readers: int = 5) -> SpacedCase
 
 
 def different_edges_case(seed: int) -> SpacedCase:
-    """Two of four readers follow the outer edge of a wall, and two its inner edge."""
+    """Simulate four readers of a wall: two follow its outer edge, and two its inner edge."""
     return skill_case(seed, [0.7] * 4, [0.3, 0.3, -2.5, -2.5])
 
 
 def brush_case(seed: int, readers: int = 4) -> SpacedCase:
-    """Readers paint with a round brush, in dabs that leave gaps."""
+    """Simulate readers who paint with a round brush, in dabs that leave gaps."""
     rng = np.random.default_rng(seed)
     truth = blob(seed)
     brush = ellipsoid_mask((9, 9), (4, 4))
@@ -187,7 +190,8 @@ def brush_case(seed: int, readers: int = 4) -> SpacedCase:
 
 
 def partial_case(seed: int) -> SpacedCase:
-    """Every reader omits the part of the structure beyond a line, which differs by reader."""
+    """Simulate readers who omit the part of a structure beyond a line, different for each
+    reader."""
     rng = np.random.default_rng(seed)
     truth = blob(seed)
     raters = contour_error_raters(truth, 5, seed, **LESION_ERRORS)
@@ -200,7 +204,7 @@ def partial_case(seed: int) -> SpacedCase:
 
 
 def signed_distance(mask: Mask, spacing: Sequence[float] | None = None) -> NDArray[np.float64]:
-    """Distance to the contour, positive inside."""
+    """Return the signed distance to the contour, positive inside."""
     inside = distance_transform_edt(mask, sampling=spacing)
     outside = distance_transform_edt(~mask, sampling=spacing)
     return np.asarray(np.where(mask, inside - 0.5, 0.5 - outside))
@@ -227,14 +231,14 @@ SLIP_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {
 
 
 def styles_case(seed: int) -> SpacedCase:
-    """Five readers with different styles: wide, tight, smooth, rough, and accurate."""
+    """Simulate five readers with different styles: wide, tight, smooth, rough, and accurate."""
     wide, tight, smooth = (1.5, 0.8, 8.0), (-1.5, 0.8, 8.0), (0.0, 1.5, 16.0)
     rough, by_the_book = (0.3, 1.2, 2.5), (0.0, 0.5, 6.0)
     return _drawn_by([wide, tight, smooth, rough, by_the_book], seed)
 
 
 def thick_slices_case(seed: int) -> SpacedCase:
-    """Thick slices, of which readers often omit the first or the last one."""
+    """Simulate thick slices, of which readers often omit the first or the last one."""
     rng = np.random.default_rng(seed)
     shape, spacing = (12, 40, 40), (5.0, 1.0, 1.0)
     truth = ellipsoid_mask(shape, [rng.uniform(3, 4.5), rng.uniform(8, 13), rng.uniform(8, 13)])
@@ -249,7 +253,7 @@ def thick_slices_case(seed: int) -> SpacedCase:
 
 
 def misregistered_case(seed: int) -> SpacedCase:
-    """Five readers of an organ, with masks shifted by one or two voxels by misregistration."""
+    """Simulate five readers of an organ whose masks are misregistered by one or two voxels."""
     rng = np.random.default_rng(seed)
     truth = blob(seed, VOLUME)
     raters = contour_error_raters(truth, 5, seed, **LESION_ERRORS)
@@ -260,7 +264,7 @@ def misregistered_case(seed: int) -> SpacedCase:
 
 
 def polygons_case(seed: int) -> SpacedCase:
-    """Four readers who click a polygon of a few vertices on the contour."""
+    """Simulate four readers who click a polygon with few vertices on the contour."""
     rng = np.random.default_rng(seed)
     truth = blob(seed)
     middle = np.argwhere(truth).mean(axis=0)
@@ -276,7 +280,7 @@ def _polygon(
     vertices: int,
     rng: np.random.Generator,
 ) -> Mask:
-    """Between two vertices the contour is straight; vertices err by half a voxel."""
+    """Return a polygon whose vertices lie on the contour with an error of half a voxel."""
     angles = (np.arange(vertices) + rng.uniform(-0.3, 0.3, vertices)) * 2 * np.pi / vertices
     steps = np.arange(0, max(PLANE), 0.25)
     radii = []
@@ -287,7 +291,8 @@ def _polygon(
     around = np.stack([radii * np.sin(angles), radii * np.cos(angles)], axis=1)
     inside = np.zeros(PLANE, bool)
     for start, end in zip(around, np.roll(around, -1, axis=0), strict=True):
-        # Inside the triangle of the middle and two vertices: the same side of all its edges.
+        # A voxel is inside the triangle formed by the middle and two adjacent vertices if it is on
+        # the same side of all three edges.
         sides = [
             _side(grid, first, second)
             for first, second in ((np.zeros(2), start), (start, end), (end, np.zeros(2)))
@@ -303,10 +308,10 @@ def _side(grid: NDArray[Any], start: NDArray[Any], end: NDArray[Any]) -> NDArray
 
 
 def edits_case(seed: int) -> SpacedCase:
-    """Five readers who correct one automatic contour, each where they notice its errors.
+    """Simulate five readers who correct those errors of an automatic contour that they notice.
 
-    The contour has four errors, two too wide and two too narrow; a reader corrects each of them
-    with a probability of .7, with individual errors, and leaves the rest unchanged.
+    The contour is too wide at two places and too narrow at two others; a reader corrects each of
+    them with a probability of .7, with individual errors, and leaves the rest unchanged.
     """
     rng = np.random.default_rng(seed)
     truth = blob(seed)
@@ -330,7 +335,9 @@ def edits_case(seed: int) -> SpacedCase:
 
 
 def branches_case(seed: int) -> SpacedCase:
-    """A tree of vessels; readers draw the trunk, and each side branch three times in four."""
+    """Simulate a tree of vessels; readers draw the trunk, and each side branch with probability
+    3/4.
+    """
     rng = np.random.default_rng(seed)
     trunk = vessel_tree(PLANE, 2.0, rng, number=1)
     branches = [vessel_tree(PLANE, 1.0, rng, number=1) for _ in range(4)]

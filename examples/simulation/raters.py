@@ -1,9 +1,9 @@
-"""Simulated raters of a known truth, with voxelwise label noise.
+"""Simulate raters with voxelwise label noise, given the true segmentation.
 
-Every function returns a stack of shape (raters, \\*truth.shape). The draw orders of
-`paper_raters`, `spatial_raters` and `heterogeneous_raters` are those of the paper's experiments
-and must not change: its tables are reproduced seed by seed. Raters whose contours err instead
-are in `contour_errors`.
+Every function returns a stack of shape (raters, \\*truth.shape). The order of random draws in
+`paper_raters`, `spatial_raters` and `heterogeneous_raters` follows the paper's experiments and
+must not change, since its tables are reproduced seed by seed. For raters with contour errors see
+`contour_errors`.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def paper_raters(
     maximum_jitter: int = PAPER_MAXIMUM_JITTER,
     outlier: int | None = None,
 ) -> Mask:
-    """Raters of section 3.2 as the paper's notebook draws them: boundary jitter, then noise.
+    """Simulate the raters of section 3.2 as in the paper's notebook: boundary jitter, then noise.
 
-    Noise depends on the *true* class of a voxel: true foreground becomes background with
-    probability 1 - sensitivity, true background becomes foreground with probability
+    Noise depends on the *true* class of a voxel: true foreground is changed to background with
+    probability 1 - sensitivity, true background is changed to foreground with probability
     1 - specificity, and every other voxel keeps the jittered value. `paper_qualities` returns the
-    qualities that were drawn.
+    sensitivities and specificities that were drawn.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def paper_raters(
 def paper_qualities(
     number: int = 5, seed: int = 0, *, outlier: int | None = None
 ) -> NDArray[np.float64]:
-    """Sensitivities (row 0) and specificities (row 1) that `paper_raters` draws for this seed."""
+    """Return the sensitivities (row 0) and specificities (row 1) that `paper_raters` draws."""
     qualities = _draw_qualities(np.random.default_rng(seed), number)
     if outlier is not None:
         qualities[:, outlier] = 0.5
@@ -82,15 +82,16 @@ def paper_qualities(
 def spatial_raters(
     truth: Mask, number: int = 6, seed: int = 0, jitter: SpatialJitter = "after"
 ) -> Mask:
-    """Raters whose quality differs between the two halves of the last axis (Experiment 4).
+    """Simulate raters who are better in one half of the last axis than in the other (Experiment 4).
 
     The first half of the raters is good on the left and poor on the right, the rest reversed.
 
     Parameters
     ----------
     jitter : {'after', 'none', 'before'}
-        'after' is the notebook's order: a random half of the raters dilates its *noisy* mask.
-        'before' is the text's (section 3.2): dilate or erode the truth, then add noise.
+        'after' is the order of the notebook: a random half of the raters dilates its *noisy* mask.
+        'before' is the order of the text (section 3.2): dilate or erode the true mask, then add
+        noise.
 
     Returns
     -------
@@ -117,9 +118,9 @@ def spatial_raters(
 
 
 def heterogeneous_raters(truth: Mask, seed: int, qualities: Sequence[Quality]) -> Mask:
-    """Independent voxel noise only, one (sensitivity, specificity) per rater.
+    """Simulate raters with independent voxel noise only, one (sensitivity, specificity) each.
 
-    The model of STAPLE holds exactly for these raters.
+    These raters satisfy the model of STAPLE exactly.
     """
     rng = np.random.default_rng(seed)
     draws = ((rng.random(truth.shape), s, t) for s, t in qualities)
@@ -127,21 +128,23 @@ def heterogeneous_raters(truth: Mask, seed: int, qualities: Sequence[Quality]) -
 
 
 def random_rater(truth: Mask, seed: Seed = 0) -> Mask:
-    """The paper's outlier: every voxel keeps or flips the truth with equal probability."""
+    """Return the paper's outlier: the true mask with every voxel flipped with probability one
+    half.
+    """
     return np.where(np.random.default_rng(seed).random(truth.shape) < 0.5, truth, ~truth)
 
 
 def confusion_raters(
     truth: NDArray[Any], confusions: ArrayLike, seed: Seed = 0, labels: ArrayLike | None = None
 ) -> NDArray[Any]:
-    """Multi-class raters whose voxelwise errors follow a confusion matrix each.
+    """Simulate multi-class raters whose voxelwise errors each follow a confusion matrix.
 
     Parameters
     ----------
     truth : ndarray of integer labels
     confusions : array_like, shape (raters, K, K)
-        ``confusions[j, d, t]`` is the probability that rater j gives label `d` where the truth is
-        `t` (section 2.1.3); columns sum to 1.
+        ``confusions[j, d, t]`` is the probability that rater j assigns label `d` if the true label
+        is `t` (section 2.1.3); columns sum to 1.
     labels : array_like of K ints, ascending, optional
         Label values of the rows and columns; by default those present in `truth`.
 
@@ -170,7 +173,7 @@ def multilabel_raters(
     *,
     outlier: int | None = None,
 ) -> NDArray[Any]:
-    """Multi-class raters with uniformly drawn accuracies; all wrong labels are equally likely.
+    """Simulate multi-class raters with uniformly drawn accuracies and equally likely wrong labels.
 
     The rater with index `outlier` chooses labels at random.
     """
@@ -184,7 +187,9 @@ def multilabel_raters(
 
 
 def uniform_confusion(number_of_labels: int, accuracy: float) -> NDArray[np.float64]:
-    """Confusion matrix (K, K) with `accuracy` on its diagonal and equal errors elsewhere."""
+    """Return the (K, K) confusion matrix with `accuracy` on its diagonal and equal errors
+    elsewhere.
+    """
     if number_of_labels == 1:
         return np.ones((1, 1))
     confusion = np.full((number_of_labels,) * 2, (1 - accuracy) / (number_of_labels - 1))
@@ -206,7 +211,7 @@ def _jittered(truth: Mask, maximum_jitter: int, rng: np.random.Generator) -> Mas
     return change(truth, size)
 
 
-# A box is separable, so the cost does not depend on its size, unlike that of binary_dilation.
+# A box is separable, so unlike in binary_dilation the cost does not depend on its size.
 def _dilated(mask: Mask, size: int) -> Mask:
     dilated: Mask = maximum_filter(mask, size, mode="constant", cval=0)
     return dilated
@@ -218,7 +223,7 @@ def _eroded(mask: Mask, size: int) -> Mask:
 
 
 def _add_noise(rater: Mask, truth: Mask, s: float, t: float, rng: np.random.Generator) -> None:
-    """Flip in place: true foreground to 0 first, then true background to 1."""
+    """Flip voxels in place: first true foreground to 0, then true background to 1."""
     foreground, background = truth, ~truth
     rater[foreground] &= rng.random(np.count_nonzero(foreground)) <= s
     rater[background] |= rng.random(np.count_nonzero(background)) > t

@@ -1,4 +1,4 @@
-"""The settings on which fusion methods are compared: twelve binary ones, and noisy organs."""
+"""Simulated settings for comparing fusion methods: twelve binary ones, and noisy organs."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ NOISY_SPECIFICITY = 0.985
 
 
 class Case(NamedTuple):
-    """A truth (\\*shape) and its raters (raters, \\*shape), both bool or both labels."""
+    """True segmentation (\\*shape) and raters (raters, \\*shape), both bool or both labels."""
 
     truth: NDArray[Any]
     raters: NDArray[Any]
 
 
 class Setting(NamedTuple):
-    """A kind of errors, with one case per seed."""
+    """A kind of rater errors, with one case per seed."""
 
     name: str
     cases: list[Case]
@@ -74,35 +74,37 @@ def twelve_settings(seeds: Iterable[int]) -> Iterator[Setting]:
 
 
 def class_imbalance_case(radius: int, seed: int) -> Case:
-    """A disc and five of the paper's raters; jitter is limited to half the radius (Table 3)."""
+    """Simulate a disc and five of the paper's raters; jitter is limited to half the radius (Table
+    3).
+    """
     truth = disc_phantom(radius, seed).truth
     jitter = min(radius // 2, PAPER_MAXIMUM_JITTER)
     return Case(truth, paper_raters(truth, 5, seed, maximum_jitter=jitter))
 
 
 def spatial_case(jitter: SpatialJitter, seed: int) -> Case:
-    """The paper's ellipse and six spatially varying raters (Table 4)."""
+    """Simulate the paper's ellipse and six spatially varying raters (Table 4)."""
     truth = ellipsoid_phantom(seed=seed).truth
     return Case(truth, spatial_raters(truth, 6, seed, jitter))
 
 
 def heterogeneous_case(radius: int, seed: int, qualities: tuple[Quality, ...]) -> Case:
-    """A disc and raters of the given qualities."""
+    """Simulate a disc and raters with the given sensitivities and specificities."""
     truth = disc_phantom(radius, seed).truth
     return Case(truth, heterogeneous_raters(truth, seed, qualities))
 
 
 def noisy_organs_case(seed: int, shape: Sequence[int] = PAPER_SHAPE) -> Case:
-    """Five organs amid background, and three raters with true contours but voxel noise.
+    """Simulate five organs in background, and three raters with voxel noise but no contour errors.
 
-    A rater finds an organ's voxel with probability .87 and gives any other label with equal
-    probability; a background voxel gets the label of each organ with probability .015, that is, a
-    specificity of .985 per organ.
+    A rater labels an organ's voxel correctly with probability .87, and all wrong labels are
+    equally likely; a background voxel gets the label of each organ with probability .015, i.e. the
+    specificity per organ is .985.
 
     Parameters
     ----------
     shape : sequence of int
-        The organs are in the central half of every side.
+        The organs are in the central half of every axis.
     """
     middle = organs_phantom([side // 2 for side in shape], NOISY_ORGANS, seed).truth
     truth = np.zeros(shape, middle.dtype)

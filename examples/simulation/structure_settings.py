@@ -1,7 +1,8 @@
-"""Thin and small structures, and deviating raters. Defaults were chosen on seeds below 3000.
+"""Simulate thin and small structures, and deviating raters.
 
-Each is a function of a seed. `STRUCTURE_SETTINGS` names them all, and a case takes milliseconds.
-Sizes are in voxels and axes in array order; structures are bool masks.
+Defaults were chosen on seeds below 3000. Each setting is a function of a seed;
+`STRUCTURE_SETTINGS` maps their names to them, and drawing a case takes milliseconds. Sizes are in
+voxels and axes in array order; structures are bool masks.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from examples.simulation.phantoms import disc_phantom, ellipsoid_mask, nested_ph
 from examples.simulation.raters import heterogeneous_raters
 from itk_consensus.core.array_types import Mask
 
-#: Voxels between a structure and the border of its volume, or the next structure.
+#: Distance in voxels between a structure and the border of its volume, or the next structure.
 GAP = 4
 
 
 def vessel_tree(
     shape: Sequence[int], radius: float, rng: np.random.Generator, number: int = 3
 ) -> Mask:
-    """Curved tubes from one end of the first axis to the other, with a given radius.
+    """Draw curved tubes of a given radius from one end of the first axis to the other.
 
-    A radius of 0.5 is a line one voxel wide.
+    A radius of 0.5 yields lines one voxel wide.
     """
     line = np.zeros(shape, bool)
     steps = np.linspace(GAP, shape[0] - 1 - GAP, 4 * shape[0])
@@ -42,7 +43,7 @@ def vessel_tree(
 
 
 def ring(shape: Sequence[int], radius: float, wall: float) -> Mask:
-    """Voxels between two concentric circles or spheres, the outer of the given radius."""
+    """Return the voxels between two concentric circles or spheres; `radius` is the outer radius."""
     outer = ellipsoid_mask(shape, (radius,) * len(shape))
     return outer & ~ellipsoid_mask(shape, (radius - wall,) * len(shape))
 
@@ -54,9 +55,10 @@ def scattered_lesions(
     rng: np.random.Generator,
     avoid: Mask | None = None,
 ) -> list[Mask]:
-    """Compact lesions of a number of voxels in a range, apart from each other and from `avoid`.
+    """Draw compact lesions, separated from each other and from `avoid`, with voxel counts in a
+    range.
 
-    There are fewer than `number` if they do not fit.
+    There are fewer than `number` if not all of them fit.
     """
     taken = np.zeros(shape, bool) if avoid is None else avoid
     lesions: list[Mask] = []
@@ -81,14 +83,16 @@ def scattered_lesions(
 PLANE = (96, 96)
 VOLUME = (32, 40, 40)
 
-#: Displacement, bias and smoothness of contours around structures a few voxels thick.
+#: Displacement, bias and smoothness of contours for structures a few voxels thick.
 FINE_ERRORS: dict[str, Any] = {"displacement": 0.5, "bias": 0.25, "smoothness": 4.0}
 COARSE_ERRORS: dict[str, Any] = {"displacement": 1.2, "bias": 0.5, "smoothness": 8.0}
 LESION_ERRORS: dict[str, Any] = {"displacement": 0.7, "bias": 0.3, "smoothness": 6.0}
 
 
 class SpacedCase(NamedTuple):
-    """A truth (\\*shape), its raters (raters, \\*shape), and the voxel sides in array order."""
+    """True segmentation (\\*shape), its raters (raters, \\*shape), and the voxel size in array
+    order.
+    """
 
     truth: NDArray[Any]
     raters: NDArray[Any]
@@ -100,26 +104,26 @@ def _isotropic(truth: NDArray[Any], raters: NDArray[Any]) -> SpacedCase:
 
 
 def vessels_case(seed: int, shape: Sequence[int], radius: float) -> SpacedCase:
-    """Vessels with contour errors of half a voxel."""
+    """Simulate vessels with contour errors of half a voxel."""
     truth = vessel_tree(shape, radius, np.random.default_rng(seed))
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **FINE_ERRORS))
 
 
 def ring_case(seed: int) -> SpacedCase:
-    """A ring with a wall of two voxels."""
+    """Simulate a ring with a wall two voxels thick."""
     truth = ring(PLANE, np.random.default_rng(seed).uniform(15, 35), 2)
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **FINE_ERRORS))
 
 
 def tiny_lesions_case(seed: int, shape: Sequence[int], voxels: tuple[int, int]) -> SpacedCase:
-    """Lesions of a few voxels with contour errors of half a voxel."""
+    """Simulate lesions of a few voxels with contour errors of half a voxel."""
     lesions = scattered_lesions(shape, 8, voxels, np.random.default_rng(seed))
     truth = np.any(lesions, axis=0)
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **FINE_ERRORS))
 
 
 def tiny_and_big_case(seed: int) -> SpacedCase:
-    """A large lesion with contour errors, and tiny ones around it."""
+    """Simulate a large lesion with contour errors, and tiny ones around it."""
     rng = np.random.default_rng(seed)
     big = ellipsoid_mask(VOLUME, rng.uniform(6, 9, 3).tolist())
     tiny = np.any(scattered_lesions(VOLUME, 6, (4, 14), rng, big), axis=0)
@@ -129,13 +133,13 @@ def tiny_and_big_case(seed: int) -> SpacedCase:
 
 
 def touching_labels_case(seed: int) -> SpacedCase:
-    """Three shells inside each other: four labels, all of them touching."""
+    """Simulate three nested shells: four labels that all touch."""
     truth = nested_phantom(VOLUME, 4, seed).truth
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **COARSE_ERRORS))
 
 
 def anisotropic_case(seed: int) -> SpacedCase:
-    """An ellipsoid on slices four times as thick as pixels are wide, with voxel noise."""
+    """Simulate an ellipsoid on slices four times as thick as pixels are wide, with voxel noise."""
     truth = ellipsoid_mask((12, 48, 48), (3.5, 14, 12))
     noise = np.random.default_rng(seed).uniform((0.8, 0.92), (0.95, 0.99), (5, 2))
     raters = heterogeneous_raters(truth, seed, [(s, t) for s, t in noise])
@@ -143,7 +147,7 @@ def anisotropic_case(seed: int) -> SpacedCase:
 
 
 def drawn_case(seed: int, step: int) -> SpacedCase:
-    """Two of five raters draw `step` voxels too wide (negative: too narrow)."""
+    """Simulate five raters, two of whom draw `step` voxels too wide (negative: too narrow)."""
     truth = disc_phantom(18, shape=PLANE).truth
     raters = contour_error_raters(truth, 5, seed, **COARSE_ERRORS)
     change = binary_dilation if step > 0 else binary_erosion
@@ -153,7 +157,7 @@ def drawn_case(seed: int, step: int) -> SpacedCase:
 
 
 def colluding_case(seed: int) -> SpacedCase:
-    """Three of five raters copy a mask with an additional lobe, with a few voxels changed."""
+    """Simulate five raters, three of whom copy a mask with an additional lobe, with few changes."""
     rng = np.random.default_rng(seed)
     truth = disc_phantom(18, shape=PLANE).truth
     raters = contour_error_raters(truth, 5, seed, **COARSE_ERRORS)
@@ -165,7 +169,9 @@ def colluding_case(seed: int) -> SpacedCase:
 
 
 def odd_raters_case(seed: int, empty: int = 0, inverted: int = 0) -> SpacedCase:
-    """Five raters with noise and contour errors, some masks empty or inverted."""
+    """Simulate five raters with noise and contour errors, some of whose masks are empty or
+    inverted.
+    """
     case = crowd_case(seed, 5)
     case.raters[:empty] = False
     case.raters[empty : empty + inverted] = ~case.raters[empty : empty + inverted]
@@ -173,7 +179,7 @@ def odd_raters_case(seed: int, empty: int = 0, inverted: int = 0) -> SpacedCase:
 
 
 def crowd_case(seed: int, number: int) -> SpacedCase:
-    """A disc, and raters with contour errors and some voxel noise."""
+    """Simulate a disc, and raters with contour errors and some voxel noise."""
     truth = disc_phantom(16, shape=PLANE).truth
     raters = contour_error_raters(truth, number, seed, **COARSE_ERRORS)
     raters ^= np.random.default_rng(seed + 1).random(raters.shape) < 0.03
@@ -181,7 +187,7 @@ def crowd_case(seed: int, number: int) -> SpacedCase:
 
 
 def missed_lesions_case(seed: int, detection: float) -> SpacedCase:
-    """Every rater finds each lesion independently with the same probability."""
+    """Simulate raters who find each lesion independently with the same probability."""
     rng = np.random.default_rng(seed)
     lesions = scattered_lesions(PLANE, 6, (40, 160), rng)
     raters = np.zeros((5, *PLANE), bool)
@@ -192,7 +198,7 @@ def missed_lesions_case(seed: int, detection: float) -> SpacedCase:
 
 
 def false_lesions_case(seed: int) -> SpacedCase:
-    """Four lesions that all raters find; every rater adds two false ones."""
+    """Simulate four lesions that all raters find; every rater adds two false ones."""
     rng = np.random.default_rng(seed)
     truth = np.any(scattered_lesions(PLANE, 4, (40, 160), rng), axis=0)
     raters = contour_error_raters(truth, 5, seed, **LESION_ERRORS)
@@ -202,14 +208,14 @@ def false_lesions_case(seed: int) -> SpacedCase:
 
 
 def border_flips_case(seed: int) -> SpacedCase:
-    """Voxels on either side of the contour flip with a probability of one quarter."""
+    """Simulate raters who flip voxels on either side of the contour with probability 1/4."""
     rng = np.random.default_rng(seed)
     truth = ellipsoid_mask(PLANE, rng.uniform(12, 28, 2).tolist())
     return _isotropic(truth, truth ^ (_near_contour(truth) & (rng.random((5, *PLANE)) < 0.25)))
 
 
 def organ_case(seed: int) -> SpacedCase:
-    """A 3D organ with contour errors of 1.2 voxels."""
+    """Simulate a 3D organ with contour errors of 1.2 voxels."""
     semi_axes = np.random.default_rng(seed).uniform((8, 10, 10), (12, 15, 15))
     truth = ellipsoid_mask(VOLUME, semi_axes.tolist())
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **COARSE_ERRORS))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python-real
-"""A panel in 3D Slicer: label maps of several readers in, their consensus out. See README.md."""
+"""Panel for 3D Slicer that fuses several readers' label maps. See README.md."""
 
 from __future__ import annotations
 

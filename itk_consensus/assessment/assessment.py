@@ -1,4 +1,4 @@
-"""Assess a fusion result: how far its raters agree, and whether the result can be trusted."""
+"""Assess a fusion result: agreement of its raters, and whether the result can be trusted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from itk_consensus.calibration.samples import VolumeInterval
     from itk_consensus.methods.consensus.shared_consensus import SharedConsensus
 
-#: Name of the result's column in tables that compare raters with it.
+#: Name of the result's column in tables that compare it with the raters.
 CONSENSUS = "consensus"
 
 
@@ -43,7 +43,7 @@ class Assessment:
 
     result: FusionResult[Any]
     limits: AgreementLimits
-    #: Findings about the raters from elsewhere, e.g. from the other structures of a plan.
+    #: Findings about the raters from other sources, e.g. the other structures of a plan.
     known: tuple[Finding, ...] = ()
 
     def findings(self, full: bool = True) -> Diagnostics:
@@ -78,22 +78,22 @@ class Assessment:
 
     @property
     def _key(self) -> str:
-        """The known findings as a cache key: their facts may not be hashable."""
+        """Return a cache key for the known findings, whose facts may not be hashable."""
         return repr(self.known)
 
     def verdict(self, full: bool = True) -> Verdict:
-        """Whether the result can be used."""
+        """Return the verdict on whether the result can be used."""
         return Verdict.of(self.findings(full))
 
     def verdicts(self, full: bool = True) -> dict[int, Verdict]:
-        """A verdict per foreground label, from findings about it and about all labels."""
+        """Return one verdict per foreground label, from findings about it and about all labels."""
         found = self.findings(full)
         return {k: Verdict.of(found.of_label(k)) for k in self.result.labels if k != 0}
 
     def agreement(
         self, settings: AgreementSettings | None = None, *, with_consensus: bool = True
     ) -> AgreementResult:
-        """How raters agree with each other and, as the last column, with the result."""
+        """Return the agreement of raters with each other and with the result (last column)."""
         result, settings = self.result, settings or AgreementSettings()
         names = [*result.rater_names, CONSENSUS] if with_consensus else [*result.rater_names]
         found = result.memo.get_or_make(
@@ -112,8 +112,8 @@ class Assessment:
 
     @property
     def volumes(self) -> dict[int, VolumeInterval]:
-        """Expected volume of another rater's segmentation, with its 90 % interval, per label."""
-        # Imported here: only pages need it.
+        """Expected volume of another rater's segmentation with its 90 % interval, by label."""
+        # Imported here, since only pages need it.
         from itk_consensus.calibration.sample_segmentations import volume_intervals
 
         return self.result.memo.get_or_make("volumes", lambda: volume_intervals(self.result))
@@ -124,16 +124,16 @@ def assess(
     limits: AgreementLimits | None = None,
     known: Sequence[Finding] = (),
 ) -> Assessment:
-    """Prepare the assessment of a result; nothing is computed yet.
+    """Prepare the assessment of a result without computing anything yet.
 
     Parameters
     ----------
     result : FusionResult
         The result to assess.
     limits : AgreementLimits, optional
-        Thresholds for the findings about raters; by default those the result was made with.
+        Thresholds for the findings about raters; by default those used for the result.
     known : sequence of Finding
-        Findings about its raters that cannot be computed from the result alone.
+        Findings about its raters that cannot be derived from the result alone.
     """
     if limits is None:
         limits = AgreementLimits(**(result.made_by.parameters.get("AgreementLimits") or {}))
@@ -141,8 +141,9 @@ def assess(
 
 
 def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
-    """The consensus of a result's raters, whichever method made the result."""
-    from itk_consensus.methods.consensus.shared_consensus import shared_consensus  # lazy: slow
+    """Return the consensus of a result's raters, regardless of the method of the result."""
+    # imported lazily, since it is slow
+    from itk_consensus.methods.consensus.shared_consensus import shared_consensus
 
     case = result.case
     return result.memo.get_or_make(
@@ -153,9 +154,11 @@ def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
 def _judged_fusion(result: FusionResult[Any], full: bool) -> JudgedFusion:
     case, fusion = result.case, result.fusion
     patterns = case.patterns
+    full = full and patterns.codes is not None  # of a volume in chunks there are no voxels
     answer = AnswerFacts() if result.estimate is None else result.estimate.answer_facts(patterns)
     if patterns.outside_code is not None:
-        # With a MaskImage the background around it does not matter: no refit on a larger one.
+        # With a MaskImage, the background around it is irrelevant, so there is no refit on a larger
+        # one.
         answer = replace(answer, refit=None)
 
     def dice_of(other: Fusion) -> float:
@@ -187,7 +190,7 @@ def _judged_fusion(result: FusionResult[Any], full: bool) -> JudgedFusion:
 def _add_consensus(result: FusionResult[Any], surfaces: bool) -> DecisionPatterns:
     """Append the result to the raters' votes as one more rater.
 
-    Works on the pattern table where possible; surfaces need label maps.
+    This works on the pattern table if possible; surfaces require label maps.
     """
     patterns = result.case.patterns
     if not surfaces and 0 in result.labels:

@@ -1,4 +1,4 @@
-"""How far readers of one case reach from their consensus, most of them and all."""
+"""Distance by which most readers of a case, and all of them, extend beyond their consensus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.sentences import join_items
 from itk_consensus.core.array_types import Floats
 
-#: Rules that show that a file is wrong; such masks are left out of the margin.
+#: Rules that indicate a wrong file; the masks concerned are excluded from the margin.
 WRONG_FILES = (
     "no segmentation",
     "swapped labels",
@@ -23,13 +23,14 @@ WRONG_FILES = (
     "gaps between slices",
 )
 
-#: With fewer readers no margin is given; "most readers" means this share of them.
+#: Minimum number of readers for a margin; "most readers" means this share of them.
 FEWEST, MOST_OF_READERS = 3, 0.75
 
-#: A side is named if most readers reach this many times farther there, and this much in mm.
+#: A side is named if most readers extend this many times farther there, and by at least this many
+#: mm more.
 FARTHER_TIMES, FARTHER_BY = 1.5, 1.0
 
-#: At most this many sides are named.
+#: Maximum number of sides that are named.
 MOST_DIRECTIONS = 2
 
 #: Margins are rounded up to a multiple of this, in mm.
@@ -38,19 +39,19 @@ STEP = 0.5
 
 @dataclass(frozen=True)
 class CaseMargin:
-    """How far readers reach from the consensus.
+    """Reach: how far readers extend beyond the consensus.
 
     Reach is the 95th percentile of the distances, in `unit`, between a reader's outline and the
-    consensus. It is infinite or NaN for a reader who drew nothing; such readers are ignored.
+    consensus. It is infinite or NaN for a reader with an empty mask; such readers are ignored.
     """
 
-    reach: Floats  #: (J,) without the readers in `left_out`
+    reach: Floats  #: (J,) reach of each reader, except those in `left_out`
     directions: Mapping[str, Floats] = field(default_factory=dict)  #: (J,) by side of the consensus
-    left_out: tuple[str, ...] = ()  #: Readers whose files are wrong, by name
+    left_out: tuple[str, ...] = ()  #: Names of readers whose files are wrong
     unit: str = "mm"
 
     def __str__(self) -> str:
-        """The margin as a sentence; empty with fewer than three readers."""
+        """Return the margin as a sentence; empty if there are fewer than three readers."""
         known = np.sort(self.reach[np.isfinite(self.reach)])
         if len(known) < FEWEST:
             return ""
@@ -66,7 +67,7 @@ class CaseMargin:
         return f"{head}: {text}{more} (95 % of their outlines){there}.{out}"
 
     def _farther_sides(self, near: float) -> Iterator[tuple[str, float]]:
-        """Sides on which most readers reach clearly farther than `near`, the farthest first."""
+        """Yield sides on which most readers extend clearly beyond `near`, the farthest first."""
         found = {}
         for side, reach in self.directions.items():
             known = np.sort(reach[np.isfinite(reach)])
@@ -78,7 +79,7 @@ class CaseMargin:
 
 
 def wrong_files(findings: Sequence[Finding], label: int | None) -> set[int]:
-    """Indices of the readers whose file of a label is wrong according to findings."""
+    """Return the indices of the readers whose file of a label is wrong according to `findings`."""
     return {
         rater
         for one in findings

@@ -1,4 +1,4 @@
-"""Link findings to the findings that cause them, so that reports list consequences below causes."""
+"""Link findings to their causes, so that reports can list consequences below causes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itk_consensus.assessment.findings import GRADED_RULES, SWAPS, Finding
 from itk_consensus.assessment.readers import Readers
 from itk_consensus.fusing.agreement_limits import grade_agreement
 
-#: Rules about one reader's file, the most specific first; each may explain those after it.
+#: Rules about one reader's file, the most specific first; each may explain those that follow it.
 SLIPS = (
     "no segmentation",
     "swapped labels",
@@ -33,7 +33,7 @@ SLIPS = (
 #: Slips that may explain poor agreement.
 _LOWERS_AGREEMENT = SLIPS[: SLIPS.index("lone label")]
 
-#: Rules that all measure how far the result is from what readers drew.
+#: Rules that measure the distance between the result and the readers' masks.
 _FAR = ("empty result", "label switching", "far from the consensus", "far from the vote",
         "volume against vote", "beyond the raters")  # fmt: skip
 
@@ -42,12 +42,12 @@ _FAR = ("empty result", "label switching", "far from the consensus", "far from t
 _PLACE_CHECKS = ("apart", "mirrored mask", "shifted mask")
 _WRONG_PLACE = (*SWAPS, "no segmentation", "shifted mask")
 
-#: Dice of result and vote above which the vote differs from the result by specks of noise only.
+#: Dice of result and vote above which they differ only by specks of noise.
 MOSTLY_SIGNAL = 0.8
 
 
 def attach_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
-    """Set `because` of every finding that another one explains to the rule of that one.
+    """Set `because` of every finding to the rule of the finding that explains it, if any.
 
     A check that passed only because a mask's wrong place is already known gets a cause, too.
     """
@@ -69,10 +69,10 @@ def attach_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Findin
 
 
 def soften_poor_agreement(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
-    """Reduce poor agreement to a note where it does not affect the result.
+    """Reduce poor agreement to a note if it does not affect the result.
 
-    This holds if readers differ by specks of noise that the result does not have, and for labels
-    that fewer than half of the readers drew and the result leaves out.
+    This is the case if readers differ by specks of noise that the result does not contain, and for
+    labels that fewer than half of the readers drew and the result omits.
     """
     # Below MOSTLY_SIGNAL the vote is mostly noise, and poor agreement remains a concern.
     noise = any(
@@ -97,13 +97,13 @@ def soften_poor_agreement(findings: Sequence[Finding], readers: Readers) -> tupl
 
 
 def _order(one: Finding) -> tuple[int, int]:
-    """Sort key: slips in the order of `SLIPS`, then the other findings, the most severe first."""
+    """Return a sort key: slips in the order of `SLIPS`, then the other findings by severity."""
     slip = SLIPS.index(one.rule) if one.rule in SLIPS else len(SLIPS)
     return (slip, -one.grade)
 
 
 def _explains(cause: Finding, one: Finding, readers: Readers) -> bool:
-    """Whether a finding is the cause of another one."""
+    """Whether one finding is the cause of another."""
     same_label = None in (cause.label, one.label) or cause.label == one.label
     if cause.rule == one.rule:
         # The same slip in another label, or the same grade of another label, is reported once.
@@ -115,14 +115,14 @@ def _explains(cause: Finding, one: Finding, readers: Readers) -> bool:
             return cause.grade >= one.grade and same_label
         return cause.rule in _LOWERS_AGREEMENT and same_label and _lowers(cause, one, readers)
     if one.rule in _FAR and cause.rule in _LOWERS_AGREEMENT:
-        # A slip shifts the vote, but cannot explain a finding graver than itself.
+        # A slip shifts the vote, but cannot explain a finding more severe than itself.
         return cause.grade >= max(one.grade, 2) and same_label
     explains = {"presence": ("empty mask", "empty result"), **dict.fromkeys(_FAR, _FAR)}
     return cause.rule in explains.get(one.rule, ()) and same_label
 
 
 def _lowers(cause: Finding, one: Finding, readers: Readers) -> bool:
-    """Whether the other readers agree better among themselves than with those of a slip."""
+    """Whether the other readers agree better among themselves than with the readers who slipped."""
     limits, values = readers.limits, readers.patterns.labels.tolist()
     others = [rater for rater in readers.annotating if rater not in cause.who]
     labels = readers.shared_labels if one.label is None else [values.index(one.label)]
@@ -130,7 +130,7 @@ def _lowers(cause: Finding, one: Finding, readers: Readers) -> bool:
     left = dice[:, others][:, :, others]
     known = np.isfinite(left).any(axis=(1, 2))
     if not known.any():
-        return True  # no pair of other readers is left to compare
+        return True  # no pair of other readers is available for comparison
     before = np.nanmean(dice[known], axis=(1, 2)).min()
     after = np.nanmean(left[known], axis=(1, 2)).min()
     grades = ["poor", "moderate", "good"]

@@ -1,4 +1,4 @@
-"""Find readers who decide a result: by a swap that won the vote, or by outvoting the others."""
+"""Find readers who determine a result, by swapped labels or by outvoting the others."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.ties import UNDECIDED
 
-#: A result follows swaps if its Dice to the vote without them is lower than to the full vote by
-#: more than this.
+#: A result is said to follow swapped raters if its Dice with the full vote exceeds its Dice with
+#: the vote without them by more than this.
 DECIDES = 0.05
 
-#: Share of the structure in which one reader prevails against most others, from which this is
-#: reported. Chosen on seeds 1000 to 1023 of `examples/benchmarks/findings/verdict_evidence.py`.
+#: Report a reader who prevails over most others in at least this share of the structure. Chosen on
+#: seeds 1000 to 1023 of `examples/benchmarks/findings/verdict_evidence.py`.
 OUTVOTED = 0.07
 
-#: At most this many masks are tried, those farthest from the others first.
+#: Maximum number of masks that are tried, those farthest from the others first.
 MOST_TRIED = 12
 
-#: With two readers neither can outvote the other.
+#: Minimum number of readers; of two readers, neither can outvote the other.
 FEWEST_TO_OUTVOTE = 3
 
 
@@ -37,8 +37,8 @@ def readers_who_decide(
 ) -> tuple[Finding, ...]:
     """Raise the severity of swaps from "look" to "do not use" if the result follows them.
 
-    It does if at least half of the raters swapped, or if the result is farther from the vote
-    without them than from the full vote.
+    A result follows swapped raters if they are at least half of all raters, or if it is closer to
+    the full vote than to the vote without them.
     """
     swapped = sorted({rater for one in findings if one.rule in SWAPS for rater in one.who})
     if not swapped:
@@ -52,7 +52,7 @@ def readers_who_decide(
 
 
 def readers_who_outvote(result: FusionResult[Any], readers: Readers) -> Iterator[Finding]:
-    """Find readers far from the others whom the result follows against most of the others."""
+    """Find outlying readers with whom the result agrees although most other readers disagree."""
     rule = "one reader decides"
     if (
         len(readers.annotating) < FEWEST_TO_OUTVOTE
@@ -73,7 +73,7 @@ def readers_who_outvote(result: FusionResult[Any], readers: Readers) -> Iterator
 def _outvoted_share(
     table: DecisionPatterns, decision: NDArray[Any], label: int, rater: int
 ) -> float:
-    """Share of a label's voxels in which the result follows one rater against most others.
+    """Return the share of a label's voxels at which the result follows one rater against most.
 
     The denominator is the union of the result and the majority of the others. Undecided voxels
     follow no rater, and tied voxels are not counted.
@@ -90,7 +90,7 @@ def _outvoted_share(
 
 
 def _follows_swaps(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
-    """Whether a result is closer to the full vote than to the vote without the swapped raters."""
+    """Whether a result agrees better with the full vote than with that of unswapped raters."""
     patterns = result.case.patterns
     others = [j for j in range(patterns.number_of_raters) if j not in swapped]
     table, _, decision = result.fusion.as_table(patterns)[:3]
@@ -103,7 +103,7 @@ def _follows_swaps(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
         for rater in raters:
             votes[every, table.patterns[:, rater]] += 1
         votes[:, labels] = 0
-        # Ties go to the label of the result, so that they never count against it.
+        # Resolve ties in favour of the result's label, so that they never count against it.
         votes[every, own] += 0.5
         return _dice(own, votes.argmax(axis=1), table.counts, table.labels)
 
@@ -113,7 +113,7 @@ def _follows_swaps(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
 def _dice(
     own: NDArray[Any], other: NDArray[Any], counts: NDArray[np.int64], labels: NDArray[Any]
 ) -> float:
-    """Dice of all foreground labels together."""
+    """Return the Dice of all foreground labels together."""
     drawn = np.append(labels != 0, False)
     same = counts[(own == other) & drawn[own]].sum()
     both = counts[drawn[own]].sum() + counts[drawn[other]].sum()

@@ -1,8 +1,8 @@
-"""Rules that say when not to trust a fused segmentation, each with its number.
+"""Rules that state when not to trust a fused segmentation, each with the value it is based on.
 
-There are three grades: "note" is information, "look" asks to inspect the result before use, and
-"do not use" rejects it. ``examples/benchmarks/findings/diagnostics_evidence.py`` prints how often
-rules fire on bad and on good results; the thresholds below were chosen with it.
+There are three grades: "note" is information, "look" asks for inspection of the result before use,
+and "do not use" rejects it. ``examples/benchmarks/findings/diagnostics_evidence.py`` prints how
+often the rules fire on bad and on good results; the thresholds below were chosen with it.
 """
 
 from __future__ import annotations
@@ -24,26 +24,27 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.ties import UNDECIDED
 
 LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
-VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
+VOLUME_RATIO = (0.4, 1.6)  # relative to the majority vote
 #: Chosen by `examples/benchmarks/findings/verdict_evidence.py --choose` on seeds 1000 to 1007.
-FAR_FROM_CONSENSUS = 0.95  # Dice to Consensus; below, look before use ...
-OTHER_VOLUME = 0.12  # ... if the volume also differs by more than this share from the vote's
-#: The same two limits for readers whose mean Dice is at least the first number.
+FAR_FROM_CONSENSUS = 0.95  # Dice with Consensus; below it, look before use ...
+OTHER_VOLUME = 0.12  # ... if the volume also differs from the vote's by more than this share
+#: The same two limits for readers whose mean Dice is at least the first value.
 CLOSE_READERS, FAR_AMONG_CLOSE, OTHER_AMONG_CLOSE = 0.85, 0.965, 0.08
-FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
-FAR_FROM_VOTE = 0.8  # Dice to the vote; below, look, unless the vote is noisy ...
+FARTHEST_FROM_CONSENSUS = 0.75  # below it, no good result was observed
+FAR_FROM_VOTE = 0.8  # Dice with the vote; below it, look, unless the vote is noisy ...
 OTHER_THAN_VOTE = 0.958  # ... or below this ...
 VOLUME_OF_OTHER = 0.06  # ... if the volume differs by more than this share, too
-COPIES_DECIDE = 0.95  # Dice to the vote; below, counting copies once has changed the result
-BEYOND_SHARE = 0.05  # of the result's voxels, for methods that use neighbouring voxels
-FEWEST_FOR_VOTE = 3  # with two raters the vote is tied wherever they differ
-SPECK = 0.1  # of the median volume of raters who drew the label; below, it is a speck
-SAME_ANSWER = 0.95  # Dice of the results of two settings from which they count as the same
-CLOSER = 0.01  # gain in Dice to Consensus from which another setting is suggested
+# Dice with the vote; below it, counting copies only once has changed the result
+COPIES_DECIDE = 0.95
+BEYOND_SHARE = 0.05  # share of the result's voxels, for methods that use neighbouring voxels
+FEWEST_FOR_VOTE = 3  # with two raters the vote is tied at every voxel on which they differ
+SPECK = 0.1  # smaller than this share of the drawers' median volume is a speck
+SAME_ANSWER = 0.95  # Dice from which the results of two settings are considered equal
+CLOSER = 0.01  # gain in Dice with Consensus from which another setting is suggested
 
 
 def diagnose(judged: JudgedFusion) -> Iterator[Finding]:
-    """Apply every rule whose numbers are available."""
+    """Apply every rule whose input values are available."""
     yield from near_identical_raters(judged)
     yield from presence(judged)
     yield from empty_result(judged)
@@ -59,7 +60,7 @@ def diagnose(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def near_identical_raters(judged: JudgedFusion) -> Iterator[Finding]:
-    """Find raters whose masks are too similar to be independent, and count as one opinion."""
+    """Find raters whose masks are too similar to be independent; they count as one opinion."""
     rule, raters = "near-identical raters", judged.patterns.number_of_raters
     if raters > MOST_RATERS:
         yield Finding(rule, None, None, kind="many", facts={"number": raters})
@@ -80,7 +81,7 @@ def near_identical_raters(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def presence(judged: JudgedFusion) -> Iterator[Finding]:
-    """Find labels that some raters left empty, and may not be there at all."""
+    """Find labels that some raters left empty, so that they may not be present at all."""
     rule, table = "presence", judged.patterns
     annotated = table.present.any(axis=0)
     raters = int(annotated.sum())
@@ -102,20 +103,20 @@ def presence(judged: JudgedFusion) -> Iterator[Finding]:
         share = float(drew[index] / raters)
         who = _raters_without_label(judged, int(index))
         found.append(Finding(rule, share, severity, who, about, facts, kind=kind))
-    # The most severe first; at equal severity, the label that fewest raters drew.
+    # Sort by severity; at equal severity, the label drawn by the fewest raters comes first.
     found.sort(key=lambda one: (-one.grade, one.value))
     yield from found or [Finding(rule, None, None, kind="fine")]
 
 
 def _raters_without_label(judged: JudgedFusion, index: int) -> tuple[int, ...]:
-    """Raters who annotated but did not use a label."""
+    """Return the raters who annotated but did not use a label."""
     table = judged.patterns
     missing = ~(table.patterns == index).any(axis=0) & table.present.any(axis=0)
     return tuple(np.flatnonzero(missing).tolist())
 
 
 def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
-    """Find labels that are (nearly) empty in the result though most raters drew them."""
+    """Find labels that are (nearly) empty in the result although most raters drew them."""
     table, found = judged.patterns, list[Finding]()
     raters = int(table.present.any(axis=0).sum())
     voxels = np.stack([_voxels_by_label(table, column) for column in table.patterns.T])
@@ -135,19 +136,19 @@ def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def _voxels_by_label(table: DecisionPatterns, said: NDArray[Any]) -> NDArray[np.int64]:
-    """(K,) number of voxels of each label, from (P,) label indices; others are ignored."""
+    """Return the (K,) number of voxels per label, from (P,) label indices; ignore other values."""
     known = (said >= 0) & (said < table.number_of_labels)
     return np.bincount(said[known], table.counts[known], table.number_of_labels).astype(np.int64)
 
 
 def _label(judged: JudgedFusion, index: np.integer[Any]) -> int | None:
-    """The label value for a finding; None if raters drew only one label."""
+    """Return the label value for a finding; None if raters drew only one label."""
     drawn = (judged.patterns.labels != 0) & (_number_of_drawers(judged) > 0)
     return int(judged.patterns.labels[index]) if drawn.sum() > 1 else None
 
 
 def _number_of_drawers(judged: JudgedFusion) -> NDArray[np.int64]:
-    """(K,) how many raters used each label."""
+    """Return the (K,) number of raters who used each label."""
     table = judged.patterns
     drew = np.zeros(table.number_of_labels + 1, np.int64)
     for column in table.patterns.T:
@@ -169,7 +170,7 @@ def prevalence(judged: JudgedFusion) -> Finding:
 
 
 def _overlap_with(judged: JudgedFusion, setting: str) -> float:
-    """Dice to the result of the same filter with another setting; 1 if there is no such setting."""
+    """Return the Dice with the same filter's result in another setting; 1 if there is none."""
     if setting not in judged.answer_facts.alternatives:
         return 1.0
     other = JudgedFusion.of(judged.answer_facts.alternatives[setting](), judged.patterns)
@@ -187,20 +188,20 @@ def undecided_voxels(judged: JudgedFusion) -> Finding:
 
 
 def plain_vote(judged: JudgedFusion) -> JudgedFusion:
-    """The majority vote, with ties set to background."""
+    """Return the majority vote, with ties set to background."""
     vote = majority_vote(judged.patterns, ties="background").decision
     return JudgedFusion(judged.patterns, vote, judged.posterior)
 
 
 def clear_vote(judged: JudgedFusion) -> JudgedFusion:
-    """The majority vote, with ties set to the label of the result, in its favour."""
+    """Return the majority vote, with ties resolved in favour of the result."""
     vote = majority_vote(judged.patterns).decision
     decision = np.where(vote == UNDECIDED, judged.decision, vote)
     return JudgedFusion(judged.patterns, decision, judged.posterior)
 
 
 def volume_ratio(judged: JudgedFusion, vote: JudgedFusion) -> float | None:
-    """Ratio of the foreground volumes of result and vote; None if the vote is empty."""
+    """Return the ratio of the foreground volumes of result and vote; None if the vote is empty."""
     size = vote.volume(vote.foreground)
     return judged.volume(judged.foreground) / size if size else None
 
@@ -221,7 +222,7 @@ def volume_against_vote(judged: JudgedFusion) -> Finding:
 def beyond_the_raters(judged: JudgedFusion) -> Finding:
     """Count voxels in which the result contradicts all raters.
 
-    Methods that use neighbouring voxels may do so along a contour; for others it is an error.
+    Methods that use neighbouring voxels may do this along a contour; for others it is an error.
     """
     voted, present = judged.voted, judged.patterns.present
     outside = judged.foreground & ~(voted & present).any(axis=1) & present.any(axis=1)
@@ -236,12 +237,12 @@ def beyond_the_raters(judged: JudgedFusion) -> Finding:
 
 
 def has_majorities(judged: JudgedFusion) -> bool:
-    """Whether enough raters annotated for a majority to exist where they differ."""
+    """Whether enough raters annotated to form a majority at voxels on which they differ."""
     return int(judged.patterns.present.any(axis=0).sum()) >= FEWEST_FOR_VOTE
 
 
 def far_from_the_vote(judged: JudgedFusion) -> Finding:
-    """Warn of a result that differs a lot from the vote, unless the vote is noisy."""
+    """Warn of a result that differs much from the vote, unless the vote is noisy."""
     vote = clear_vote(judged)
     ratio = volume_ratio(judged, vote)
     both = judged.foreground & (judged.decision == vote.decision)
@@ -260,7 +261,7 @@ def far_from_the_vote(judged: JudgedFusion) -> Finding:
 def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
     """Warn of a result far from Consensus, which keeps structures that many raters overlook.
 
-    The volume must also differ from the vote's, as it nearly always does in bad results.
+    The volume must also differ from the vote's, which is almost always the case for bad results.
     """
     rule = "far from the consensus"
     if math.isnan(dice):
@@ -282,7 +283,7 @@ def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
 
 
 def _closest_alternative(judged: JudgedFusion, dice: float) -> dict[str, Any]:
-    """The setting of the same filter whose result is closest to Consensus; {} if none is closer."""
+    """Return the filter's setting whose result is closest to Consensus; {} if none is closer."""
     tried = {name: dice_of() for name, dice_of in judged.alternatives.items()}
     best = max(tried, key=lambda name: tried[name], default="")
     if best and tried[best] > dice + CLOSER:

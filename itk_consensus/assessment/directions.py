@@ -1,4 +1,4 @@
-"""Describe in words how far, and in which direction, a mask is displaced."""
+"""Describe in words how far and in which direction a mask is displaced."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.sentences import join_items
 from itk_consensus.fusing.fusion_result import FusionResult
 
-#: Wording of the positive and negative direction of each axis of ITK's patient space (LPS).
+#: Wording of the positive and negative directions of each axis of ITK's patient space (LPS).
 _IN_THE_PATIENT = (
     ("to the patient's left", "to the patient's right"),
     ("to the back", "to the front"),
@@ -37,7 +37,7 @@ def in_the_patient(error: Sequence[float], unit: str) -> str:
 def attach_directions(
     findings: Sequence[Finding], result: FusionResult[Any]
 ) -> tuple[Finding, ...]:
-    """Return the findings, displacements worded in patient directions where these are known."""
+    """Return the findings with displacements in patient directions, if these are known."""
     like = result.like
     if not like.family.has_space or like.geometry.dimension != 3:
         return tuple(findings)

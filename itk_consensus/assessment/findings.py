@@ -1,4 +1,4 @@
-"""Finding: one problem with its raters, place and advice; Diagnostics: all of one result."""
+"""Finding: one problem with raters, place and advice; Diagnostics: all findings of a result."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from itk_consensus.assessment.places import Place
 from itk_consensus.core.display import Displayed
 from itk_consensus.fusing.agreement_limits import Agreement
 
-#: How much a finding matters; None: all is well, "note": information that changes no verdict.
+#: Severity of a finding; None: no problem, "note": information that does not change the verdict.
 Severity = Literal["note", "look", "do not use"] | None
 
-#: What a finding is about.
+#: Subject of a finding.
 Subject = Literal["fusion", "raters"]
 
 #: Severity of each grade of agreement between raters.
 SEVERITY_OF: dict[Agreement, Severity] = {"good": None, "moderate": "note", "poor": "look"}
 
-#: The rules that grade agreement.
+#: The rules that grade the agreement of raters.
 GRADED_RULES = ("pairwise Dice", "surface Dice", "volume spread")
 
 #: Rules about masks whose sides or labels are exchanged; a wrong file is reported before other
@@ -35,18 +35,18 @@ _GRADES: tuple[Severity, ...] = (None, "note", "look", "do not use")
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of one rule, as numbers; `sentences` turns them into text."""
+    """The outcome of one rule as values, which `sentences` turns into text."""
 
     rule: str  #: Name of the rule
-    value: float | None  #: The number that the rule judges; None if it does not apply
-    #: "note", "look", "do not use" or None; a note is information and changes no verdict.
+    value: float | None  #: The value that the rule judges; None if the rule does not apply
+    #: "note", "look", "do not use" or None; a note is information and does not change the verdict.
     severity: Severity
-    who: tuple[int, ...] = ()  #: Raters it is about; () for all of them
-    label: int | None = None  #: The label it is about; None for all
-    facts: Mapping[str, Any] = field(default_factory=dict)  #: Values for its text
-    #: Whether it is about trust in the result ("fusion") or about the raters' agreement ("raters").
+    who: tuple[int, ...] = ()  #: Raters concerned; () for all
+    label: int | None = None  #: Label concerned; None for all
+    facts: Mapping[str, Any] = field(default_factory=dict)  #: Values used in its text
+    #: Whether it concerns trust in the result ("fusion") or the raters' agreement ("raters").
     about: Subject = "fusion"
-    kind: str = ""  #: Which of the rule's texts describes it
+    kind: str = ""  #: Selects one of the rule's texts
     where: Place | None = None  #: The largest affected place; None if none is known
     because: str = ""  #: The rule of the finding that explains this one
     rater_names: tuple[str, ...] = ()  #: Names of all raters; () if they have no names
@@ -64,28 +64,28 @@ class Finding:
 
     @property
     def grade(self) -> int:
-        """Severity as a number: 0 if all is well, 1 for a note, 2 for look, 3 for do not use."""
+        """Severity as a number: 0 for no problem, 1 for a note, 2 for look, 3 for do not use."""
         return _GRADES.index(self.severity)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the raters it is about."""
+        """Names of the raters concerned."""
         return sentences.names(self)
 
     @property
     def what(self) -> str:
-        """What was found, with its number and unit."""
+        """The problem, with its value and unit."""
         return sentences.what(self)
 
     @property
     def do(self) -> str:
-        """What to do about it; empty if all is well."""
+        """The recommended action; empty if there is no problem."""
         return sentences.advice(self)
 
     def named(self, raters: Sequence[str] = (), labels: Mapping[int, str] | None = None) -> Finding:
         """Return a copy with names of raters and labels."""
         raters = tuple(raters) or self.rater_names
-        # The mapping is shared where possible: with thousands of labels, copies would add up.
+        # The mapping is shared if possible: with thousands of labels, copies would add up.
         known = {**self.label_names, **labels} if self.label_names and labels else None
         return replace(self, rater_names=raters, label_names=known or labels or self.label_names)
 
@@ -95,7 +95,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What was found, where, and what to do."""
+        """The problem, its place, and the recommended action."""
         place = f" See {self.where}." if self.where and self.concern else ""
         return f"{self.what}{place} {self.do}".strip()
 
@@ -118,7 +118,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnostics(Displayed):
-    """All findings of one result: about the fusion, and about the raters by themselves."""
+    """All findings about one result: about the fusion, and about the raters."""
 
     findings: tuple[Finding, ...]
 
@@ -129,14 +129,14 @@ class Diagnostics(Displayed):
 
     @property
     def raters(self) -> Diagnostics:
-        """Findings about how far raters agree, and which of their files may be wrong."""
+        """Findings about the agreement of raters and about files that may be wrong."""
         return self._about("raters")
 
     def _about(self, subject: Subject) -> Diagnostics:
         return Diagnostics(tuple(one for one in self.findings if one.about == subject))
 
     def of_label(self, label: int) -> Diagnostics:
-        """Findings about one label, and those about all labels."""
+        """Return the findings about one label and those about all labels."""
         return Diagnostics(tuple(one for one in self.findings if one.label in (None, label)))
 
     def named(
@@ -153,14 +153,14 @@ class Diagnostics(Displayed):
 
     @cached_property
     def causes(self) -> tuple[Finding, ...]:
-        """Findings that no other finding explains, the most severe first."""
+        """Findings that are not explained by another finding, the most severe first."""
         return tuple(one for one in self.noted if not one.because)
 
     def consequences(self, cause: Finding) -> tuple[Finding, ...]:
-        """Findings that a cause explains.
+        """Return the findings that a cause explains.
 
         If several causes share a rule, each explains the findings about its own raters, and the
-        first one also the rest.
+        first one explains all remaining ones.
         """
         places = self._places_explained.get((cause.rule, cause.who), ())
         if cause is self._first_causes[cause.rule]:
@@ -174,7 +174,7 @@ class Diagnostics(Displayed):
 
     @cached_property
     def _places_explained(self) -> dict[tuple[str, tuple[int, ...] | None], list[int]]:
-        """Indices into `noted` by rule and raters of the cause; None if no cause has them."""
+        """Indices into `noted` by rule and raters of the cause; None for raters of no cause."""
         causes = {(one.rule, one.who) for one in self.causes}
         places: dict[tuple[str, tuple[int, ...] | None], list[int]] = {}
         for place, one in enumerate(self.noted):
@@ -194,12 +194,12 @@ class Diagnostics(Displayed):
         return _GRADES[max((finding.grade for finding in self.findings), default=0)]
 
     def reaches(self, severity: Severity) -> bool:
-        """Whether any finding is at least as severe as this."""
+        """Whether any finding is at least as severe as the given severity."""
         return _GRADES.index(self.severity) >= _GRADES.index(severity)
 
     @property
     def agreement(self) -> Agreement | None:
-        """Grade of the raters' agreement in their worst label; None if it is unknown."""
+        """Grade of the raters' agreement in their worst label; None if unknown."""
         graded = [one for one in self.findings if one.rule in GRADED_RULES]
         if not graded:
             return None
@@ -219,7 +219,7 @@ class Diagnostics(Displayed):
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """Lines of text: causes, the most severe first, each followed by its consequences."""
+        """Return lines of text: causes (the most severe first), each with its consequences."""
         if not self.noted:
             checks = len({one.rule for one in self.findings})
             return [f"All {checks} automatic checks passed; they do not judge plausibility."]

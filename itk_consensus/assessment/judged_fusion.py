@@ -1,4 +1,4 @@
-"""The input of all rules about a fusion: the vote patterns, and the result of each."""
+"""The input of all rules about a fusion: the vote patterns, and the result for each."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ UNKNOWN = float("nan")
 
 @dataclass(frozen=True)
 class JudgedFusion:
-    """A fused result with everything that the rules about it need."""
+    """A fused result with all data used by the rules about it."""
 
     patterns: DecisionPatterns
     decision: Labels  #: (P,) label index per pattern, or a code of `votes.ties`
     posterior: Callable[[], Floats]  #: Returns (P, K) probabilities; lazy since they may be large
     spacing: Sequence[float] = ()  #: Voxel size per array axis
-    answer_facts: AnswerFacts = field(default_factory=AnswerFacts)  #: What the method reports
-    #: Dice to Consensus; None if the result is Consensus, `UNKNOWN` if not computed.
+    answer_facts: AnswerFacts = field(default_factory=AnswerFacts)  #: Values reported by the method
+    #: Dice with Consensus; None if the result is Consensus, `UNKNOWN` if not computed.
     consensus_dice: float | None = None
-    agreement: float = UNKNOWN  #: Mean Dice of pairs of raters in the label where it is lowest
-    #: Other settings of the same filter, each with a function that returns its Dice to Consensus.
+    agreement: float = UNKNOWN  #: Mean Dice of pairs of raters for the label with the lowest value
+    #: Other settings of the same filter, each with a function that returns its Dice with Consensus.
     alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)
     parameters: frozenset[str] = frozenset()  #: Names of the filter's parameters
     looks_at_neighbours: bool = False  #: Whether voxels with equal votes may get different labels
@@ -51,7 +51,7 @@ class JudgedFusion:
 
     @property
     def foreground(self) -> NDArray[np.bool_]:
-        """(P,) whether the result of a pattern is foreground; ties are not."""
+        """(P,) whether the result of a pattern is foreground; False for ties."""
         values = np.append(self.patterns.labels, [0, 0])
         return np.asarray(values[self.decision] != 0)
 
@@ -62,5 +62,5 @@ class JudgedFusion:
         return np.asarray(values[self.patterns.patterns] != 0)
 
     def volume(self, chosen: NDArray[np.bool_]) -> int:
-        """Number of voxels of the chosen patterns."""
+        """Return the number of voxels in the chosen patterns."""
         return int(self.patterns.counts[chosen].sum())

@@ -1,10 +1,11 @@
 """Rules about a model's estimate of the raters' performance.
 
-All run on decision patterns and are cheap, even the refit with ten times the background. Equation
-and section numbers refer to "When Does Consensus Beat Voting?". The rules fire on good results
-nearly as often as on bad ones, as ``examples/benchmarks/findings/diagnostics_evidence.py`` prints;
-therefore all are notes, except a label-switched optimum and a rater below chance. Equations 27-29
-test whether a map is only a thresholded average of the masks (Van Leemput & Sabuncu, MICCAI 2014).
+All rules work on decision patterns and are fast, even the refit with ten times the background.
+Equation and section numbers refer to "When Does Consensus Beat Voting?". The rules fire on good
+results nearly as often as on bad ones, according to
+``examples/benchmarks/findings/diagnostics_evidence.py``; therefore all are notes, except those for
+a label-switched optimum and for a rater below chance. Equations 27-29 test whether a map is only a
+thresholded average of the masks (Van Leemput & Sabuncu, MICCAI 2014).
 """
 
 from __future__ import annotations
@@ -28,20 +29,22 @@ if TYPE_CHECKING:
 
 RATER_AT_CHANCE = 0.5  # diagonal dominance, section 2.4.1
 LITTLE_INFORMATION = 0.2  # sensitivity + specificity - 1
-ONE_NAT = 1.0  # a start this far below the best is suboptimal, section 4.2
-START_DICE = 0.95  # label maps of two starts that overlap less differ
+# a start whose optimum is worse than the best by this much is suboptimal, section 4.2
+ONE_NAT = 1.0
+START_DICE = 0.95  # label maps of two starts with a lower Dice are considered different
 CERTAIN = 0.01  # a probability this close to 0 or 1 is certain
 OVERCONFIDENT = 0.5  # share of the disputed voxels with such a probability
-NEARLY_A_VOTE = 0.95  # Dice to a thresholded vote from which a map is one
-AGREEMENT_BEYOND_MODEL = 0.3  # share of the unexplained agreement between two raters
+NEARLY_A_VOTE = 0.95  # Dice with a thresholded vote from which a map is considered one
+# excess agreement between two raters, as a share of the agreement not expected by chance
+AGREEMENT_BEYOND_MODEL = 0.3
 BACKGROUND_FACTOR = 10.0
-BACKGROUND_CHANGE = 0.05  # relative change in volume with that much more background
+BACKGROUND_CHANGE = 0.05  # relative change in volume with this much more background
 
 _ROUNDING = 1e-9
 
 
 def diagnose_model(judged: JudgedFusion) -> Iterator[Finding]:
-    """Apply the rules whose numbers are available."""
+    """Apply the rules whose input values are available."""
     if judged.answer_facts.theta is not None:
         yield from performance(judged, judged.answer_facts.theta)
         yield correlated_raters(judged, judged.answer_facts.theta)
@@ -89,7 +92,7 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
 
 
 def _below_chance(information: Floats) -> Iterator[Finding]:
-    """Find raters whose votes count for the opposite label (no diagonal dominance, 2.4.1)."""
+    """Find raters whose votes support the opposite label (no diagonal dominance, 2.4.1)."""
     rule, least = "rater below chance", float(information.min())
     for rater in np.flatnonzero(information < -_ROUNDING):
         facts = {"information": float(information[rater])}
@@ -99,7 +102,7 @@ def _below_chance(information: Floats) -> Iterator[Finding]:
 
 
 def _errors_never_made(labels: NDArray[Any], classes: set[int]) -> str:
-    """Which errors a rater never makes who labels all voxels of these classes correctly."""
+    """Name the errors that a rater with perfect performance in these classes never makes."""
     if len(labels) > 2 or len(classes) > 1 or labels[0] != 0:
         return "errs"
     return "marks too much" if classes == {0} else "leaves anything out"
@@ -112,7 +115,7 @@ def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
         return Finding(rule, None, None, kind="many", facts={"number": len(theta)})
     kept, patterns, posterior = _without_copies(judged)
     if len(kept) < len(theta):
-        # Copies make each other look infallible and others poor, so re-estimate without them.
+        # Copies make each other appear infallible and others poor, so re-estimate without them.
         from itk_consensus.methods.staple.staple import MULTILABEL, staple
 
         alone = staple(patterns, MULTILABEL.for_variant("advanced"))
@@ -129,7 +132,7 @@ def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
 
 
 def _without_copies(judged: JudgedFusion) -> tuple[NDArray[np.intp], DecisionPatterns, Floats]:
-    """Keep one rater per group of copies: their indices, their votes, and the posterior."""
+    """Keep one rater per group of copies; return their indices, their votes, and the posterior."""
     copies = {rater for group in judged.copies for rater in sorted(group)[1:]}
     raters = judged.patterns.number_of_raters
     kept = np.array([rater for rater in range(raters) if rater not in copies], np.intp)
@@ -141,7 +144,7 @@ def _without_copies(judged: JudgedFusion) -> tuple[NDArray[np.intp], DecisionPat
 
 
 def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta: Floats) -> Floats:
-    """(J, J) (observed - expected) / (1 - expected) agreement of each pair, NaN on the diagonal."""
+    """Return the (J, J) agreement (observed - expected) / (1 - expected); diagonal is NaN."""
     raters, labels, _ = theta.shape
     votes = patterns.one_hot
     together = (votes.T @ votes.multiply(patterns.counts[:, None]).tocsr()).tocoo()
@@ -204,7 +207,7 @@ def thresholding(judged: JudgedFusion) -> Finding:
 
 
 def overconfidence(judged: JudgedFusion) -> Finding:
-    """Find probabilities near 0 or 1 where raters differ (section 5.2, R4)."""
+    """Find probabilities near 0 or 1 at voxels where raters differ (section 5.2, R4)."""
     rule, table = "overconfidence", judged.patterns
     disputed = table.present.any(axis=1) & ~table.unanimous
     number = judged.volume(disputed)
@@ -226,7 +229,7 @@ def regularisation_target(judged: JudgedFusion) -> Finding:
 
 
 def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
-    """Test whether other starts converge to other, better or label-switched optima (4.2)."""
+    """Test whether other starts converge to different, better or label-switched optima (4.2)."""
     number = len(starts.log_posterior)
     if number == 1:
         yield Finding("start disagreement", None, "note", kind="one")
@@ -250,12 +253,12 @@ def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class ThresholdEquivalence:
-    """How close a binary map is to a thresholded vote fraction."""
+    """Closeness of a binary map to a thresholded vote fraction."""
 
-    threshold: float  #: Threshold of the vote fraction whose map is closest
+    threshold: float  #: Threshold of the vote fraction that gives the closest map
     dice: float  #: Dice with that map
     slope: float  #: Slope of the log odds as a linear function of the vote fraction (eqs. 28, 29)
-    offset: float  #: Offset of the same function
+    offset: float  #: Offset of this linear function
     dice_implied: float  #: Dice with the vote fraction thresholded where the log odds are zero
 
     @property
@@ -270,12 +273,12 @@ def equivalent_threshold(
     pseudo_counts: Floats | float = 0.0,
     prior_counts: Floats | float = 0.0,
 ) -> ThresholdEquivalence:
-    """Find the level (l - 1/2) / J at which the thresholded binary vote is closest to the map.
+    """Return the level (l - 1/2) / J at which the thresholded vote is closest to the map.
 
     Parameters
     ----------
     pseudo_counts, prior_counts : (K, K) and (K,) ndarray
-        alpha[d, t] and alpha[t] of the model, for the level that it implies.
+        alpha[d, t] and alpha[t] of the model, from which the implied level follows.
     """
     raters = patterns.number_of_raters
     votes = patterns.votes()
@@ -283,7 +286,7 @@ def equivalent_threshold(
     levels = (np.arange(raters) + 0.5) / raters
     slope, offset = log_odds_line(patterns, foreground, pseudo_counts, prior_counts)
     implied = -offset / slope if slope else np.nan
-    # The tolerance includes fractions equal to a threshold in spite of rounding.
+    # The tolerance includes fractions that equal a threshold up to rounding.
     maps = fraction[:, None] >= np.append(levels, implied) - _ROUNDING
     counts = patterns.counts.astype(np.float64)
     both = counts @ (maps & foreground[:, None])
@@ -301,7 +304,7 @@ def log_odds_line(
     pseudo_counts: Floats | float = 0.0,
     prior_counts: Floats | float = 0.0,
 ) -> tuple[float, float]:
-    """Slope and offset of the conditional log odds around a map, eqs. 27-29."""
+    """Return the slope and offset of the conditional log odds around a map, eqs. 27-29."""
     truth = np.stack([~foreground, foreground], axis=1) * patterns.counts[:, None]
     table = patterns.tally(truth) + pseudo_counts + 1
     c = np.log(table / table.sum(axis=1, keepdims=True))

@@ -1,7 +1,7 @@
 """Rules about the agreement of readers, independent of their fusion: good, moderate or poor.
 
-A fusion can be right though readers hardly agree, and wrong though they do, so these findings are
-separate from those about the fusion. Each label is judged by itself.
+A fusion can be right although readers hardly agree, and wrong although they do, so these findings
+are separate from those about the fusion. Each label is judged separately.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from itk_consensus.core.array_types import Floats, length_unit
 from itk_consensus.fusing.agreement_limits import Agreement, grade_agreement
 from itk_consensus.fusing.near_copies import MOST_RATERS
 
-#: Raters needed to speak of two groups. Chosen, like the next two, by
+#: Minimum number of raters to speak of two groups. Chosen, like the next two values, by
 #: `examples/benchmarks/findings/verdict_evidence.py` on seeds below 3000.
 LEAST_IN_CAMPS = 4
-CAMP_TIMES = 2.5  # least ratio of 1 - Dice between the groups to that within them ...
-CAMP_DICE = 0.08  # ... and least difference of Dice
+CAMP_TIMES = 2.5  # minimum ratio of 1 - Dice between the groups to that within them ...
+CAMP_DICE = 0.08  # ... and minimum difference in Dice
 FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
 
-#: Surface Dice is computed for the labels with the lowest Dice, up to this many voxels in total
-#: (bounding box times raters). The first label is always included, with fewer raters if needed.
+#: Surface Dice is computed for the labels with the lowest Dice, up to this total number of voxels
+#: (bounding box times raters). The first label is always included, with fewer raters if necessary.
 MOST_SURFACE_VOXELS = 1 << 22
 
 
 def diagnose_readers(readers: Readers, known: Sequence[Finding] = ()) -> Iterator[Finding]:
-    """Apply every rule about the raters: slips first, then the agreement that they lower.
+    """Apply every rule about the raters: first slips, then the agreement that slips may lower.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def diagnose_readers(readers: Readers, known: Sequence[Finding] = ()) -> Iterato
 
 
 def few_raters(readers: Readers) -> Finding:
-    """Warn of fewer than three raters, where no majority exists (section 2.4.2)."""
+    """Warn of fewer than three raters, for whom no majority exists (section 2.4.2)."""
     who, number = readers.annotating, len(readers.annotating)
     if number < 2:
         return about_raters("few raters", number, "look", "", who, number=number)
@@ -71,7 +71,7 @@ def few_raters(readers: Readers) -> Finding:
 
 
 def two_camps(readers: Readers) -> Iterator[Finding]:
-    """Find raters who fall into two groups that each agree well: two opinions of what is meant."""
+    """Find raters who form two groups with good agreement in each: two interpretations."""
     found = []
     several = readers.drawers[readers.shared_labels] >= LEAST_IN_CAMPS
     for label in readers.shared_labels[several] if readers.is_complete else ():
@@ -105,7 +105,7 @@ class _Camps(NamedTuple):
 
 
 def _camps(dice: Floats) -> _Camps | None:
-    """Cluster raters into two groups; None if one has a single rater, or a Dice is undefined."""
+    """Cluster raters into two groups; None if one is a single rater, or if a Dice is undefined."""
     pairs = np.triu_indices(len(dice), 1)
     if not np.isfinite(dice[pairs]).all():
         return None
@@ -124,9 +124,9 @@ def _numbers(raters: NDArray[np.intp]) -> tuple[int, ...]:
 
 
 def pairwise_dice(readers: Readers) -> Iterator[Finding]:
-    """Grade the Dice of pairs of raters; pairs who both left a label out are ignored.
+    """Grade the Dice of pairs of raters; ignore pairs who both left a label out.
 
-    The worst label is reported, and every other one on which raters do not agree well.
+    The worst label is reported, and every other label with less than good agreement.
     """
     limits, labels = readers.limits, readers.shared_labels
     means = np.nanmean(readers.dice[labels], axis=(1, 2))
@@ -146,7 +146,7 @@ def pairwise_dice(readers: Readers) -> Iterator[Finding]:
 
 
 def _indices_to_report(values: Floats, grades: Sequence[Agreement]) -> list[int]:
-    """Indices of the worst (lowest) value and of all that are not graded good, the worst first."""
+    """Return indices of the worst (lowest) value and of all not graded good, the worst first."""
     order = np.argsort(values, kind="stable").tolist()
     return [place for n, place in enumerate(order) if n == 0 or grades[place] != "good"]
 
@@ -167,7 +167,7 @@ def surface_dice(readers: Readers) -> Finding:
     worst = int(np.argmin(means))
     grade = grade_agreement(means[worst], limits.good_surface_dice, limits.poor_surface_dice)
     if grade == "poor" and np.nanmean(readers.dice[labels[worst]]) >= limits.poor_dice:
-        grade = "moderate"  # in a large structure, differences of millimetres hardly matter
+        grade = "moderate"  # in a large structure, differences of a few millimetres hardly matter
     facts: dict[str, Any] = {"dice": means[worst], "tolerance": limits.surface_tolerance}
     facts["unit"] = length_unit(readers.spacing)
     about = readers.label(labels[worst])
@@ -175,9 +175,9 @@ def surface_dice(readers: Readers) -> Finding:
 
 
 def _surfaces(readers: Readers, label: int, budget: int | None) -> tuple[list[Surface], int]:
-    """Surfaces of the raters who drew a label, and the voxels processed.
+    """Return the surfaces of the raters who drew a label, and the voxels processed.
 
-    With a budget of voxels only some of the raters are used, at least two.
+    With a limited number of voxels, only some of the raters are used, but at least two.
     """
     patterns = readers.patterns
     said: NDArray[np.bool_] = patterns.patterns == label

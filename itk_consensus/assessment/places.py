@@ -1,4 +1,4 @@
-"""Locate findings: slice and position of the largest connected piece that a finding is about."""
+"""Locate findings: slice and position of the largest connected component concerned."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 if TYPE_CHECKING:
     from itk_consensus.assessment.findings import Finding
 
-#: Depths in mm that differ by less are the same.
+#: Depths in mm that differ by less than this are considered equal.
 _AS_DEEP = 1e-6
 
-#: At most this many findings get a place.
+#: Maximum number of findings that get a place.
 MOST_PLACED = 12
 
 
@@ -66,10 +66,10 @@ class Place:
 def largest_place(
     mask: Mask, box: Box, geometry: ImageGeometry, spacing: Sequence[float]
 ) -> Place | None:
-    """Middle of the thickest part of a mask's largest connected component; None if empty.
+    """Return the middle of the thickest part of a mask's largest component; None if empty.
 
-    The largest slice is often an end that a reader drew too early; a lump that matters more lies
-    elsewhere.
+    The largest slice is not used: it is often an end at which a reader started too early, while a
+    more important region lies elsewhere.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def largest_place(
 
 
 def attach_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tuple[Finding, ...]:
-    """Set the place of findings that need a look, at most of the `MOST_PLACED` most severe."""
+    """Set the place of findings that need inspection, for at most the `MOST_PLACED` most severe."""
     patterns = result.case.patterns
     if patterns.codes is None or patterns.codes.ndim > 3:
         return tuple(findings)
@@ -118,9 +118,9 @@ def attach_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tup
 
 
 def disagreement(patterns: DecisionPatterns, finding: Finding) -> Mask:
-    """(P,) patterns in which the raters of a finding differ from the others.
+    """Return a (P,) mask of patterns in which the raters of a finding differ from the others.
 
-    If a finding is about all raters, those in which the votes are split most evenly.
+    If a finding concerns all raters, these are the patterns with the most evenly split votes.
     """
     said = _gives_label(patterns, finding.label)
     present = patterns.present
@@ -144,7 +144,7 @@ def disagreement(patterns: DecisionPatterns, finding: Finding) -> Mask:
 
 
 def _gives_label(patterns: DecisionPatterns, label: int | None) -> NDArray[np.bool_]:
-    """(P, J) whether a rater gave the label, or any foreground label if `label` is None."""
+    """Return (P, J) whether a rater gave the label; None stands for any foreground label."""
     if label is None:
         values = np.append(patterns.labels, 0)
         return np.asarray(values[patterns.patterns] != 0)

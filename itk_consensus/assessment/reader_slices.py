@@ -1,7 +1,7 @@
-"""Find slices that a rater skipped between drawn ones, and masks cut by the image border.
+"""Find slices that a rater skipped between drawn ones, and masks cut off at the image border.
 
-Contours are drawn slice by slice. If they are converted to a mask, slices without a contour stay
-empty, so that a structure drawn on every second slice has half its volume.
+Contours are drawn slice by slice. When they are converted to a mask, slices without a contour
+remain empty, so a structure drawn on every second slice has half its volume.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.readers import Readers, about_raters, or_fine
 from itk_consensus.assessment.sentences import join_items
 
-#: Masks on two slices belong to one structure if they overlap by this share of the smaller one.
+#: Masks on two slices belong to one structure if they overlap by this share of the smaller mask.
 _SAME_STRUCTURE = 0.5
-#: A rater who skips slices on purpose has at least this share of drawn slices without a drawn
-#: neighbour ...
+#: A rater is assumed to skip slices on purpose if at least this share of the drawn slices has no
+#: drawn neighbour ...
 _SINGLE_SLICES = 0.5
-#: ... and at least this many of them.
+#: ... and if there are at least this many such slices.
 _LEAST_SINGLE = 3
 
 
@@ -47,7 +47,7 @@ class _Volume:
             table.patterns.dtype,
         )
         said[table.slots] = table.patterns
-        # Contours are drawn across the axis of largest spacing, the first of equals.
+        # Contours are drawn perpendicular to the axis of largest spacing (on ties, the first).
         axis = int(np.argmax(readers.spacing))
         return cls(table.codes, axis, said, table.number_of_labels)
 
@@ -57,11 +57,11 @@ class _Volume:
         return "zyx"[self.axis]
 
     def plane(self, number: int, axis: int | None = None) -> NDArray[Any]:
-        """The codes of one slice."""
+        """Return the codes of one slice."""
         return np.asarray(self.codes.take(number, axis=self.axis if axis is None else axis))
 
     def labels_drawn_in(self, plane: NDArray[Any]) -> NDArray[np.bool_]:
-        """(K, J) whether a rater used a label anywhere in a plane."""
+        """Return (K, J) whether each rater used a label anywhere in a plane."""
         found = np.zeros((self.number_of_labels + 1, self.said.shape[1]), np.bool_)
         is_few = len(self.said) <= plane.size
         codes = np.flatnonzero(np.bincount(plane.ravel())) if is_few else np.unique(plane)
@@ -78,9 +78,9 @@ def diagnose_slices(readers: Readers) -> Iterator[Finding]:
 
 
 def gaps_between_slices(readers: Readers, volume: _Volume) -> Iterator[Finding]:
-    """Find empty slices between two on which a rater drew the same structure.
+    """Find empty slices between two slices on which a rater drew the same structure.
 
-    They are reported if most others drew on them, or if the rater mostly drew on single slices.
+    They are reported if most others drew on them, or if the rater drew mostly on isolated slices.
     Parts that do not overlap across the gap may be two structures with one label, and are ignored.
     """
     number = volume.codes.shape[volume.axis]
@@ -100,7 +100,7 @@ def gaps_between_slices(readers: Readers, volume: _Volume) -> Iterator[Finding]:
 
 
 def _skipped_slices(volume: _Volume, drawn: NDArray[np.bool_], label: int, rater: int) -> list[int]:
-    """Slices that one rater skipped.
+    """Return the slices that one rater skipped.
 
     Parameters
     ----------

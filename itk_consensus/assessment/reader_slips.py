@@ -1,8 +1,8 @@
 """Find slips of single raters: masks that are empty, mirrored, shifted, or of another structure.
 
 For a rater who is farther from the others than they are from each other, explanations are tried in
-order: nothing drawn, swapped labels, a mirrored or shifted mask, another volume. A rater without an
-explanation drew something else, or is the only one who is right.
+this order: empty mask, swapped labels, mirrored or shifted mask, different volume. A rater without
+an explanation drew something else, or is the only one who is right.
 """
 
 from __future__ import annotations
@@ -25,22 +25,24 @@ from itk_consensus.assessment.sentences import join_items
 from itk_consensus.core.array_types import Floats, length_unit
 from itk_consensus.fusing.deviating_rater import ROUNDING, farthest_rater
 
-#: Mirrors and shifts are tried for at most this many raters, the farthest first, and this many
-#: labels of each.
+#: Mirroring and shifts are tried for at most this many raters, the farthest first, and for this
+#: many labels of each.
 MOST_RATERS_TRIED = 4
 MOST_LABELS_TRIED = 3
 
-#: Smaller masks are not compared: they fit anywhere.
+#: Smaller masks are not compared, since they fit anywhere.
 LEAST_VOXELS = 8
 
-#: A mirror, having no free parameter, is preferred to a shift whose Dice is better by up to this.
+#: Mirroring, which has no free parameter, is preferred to a shift unless the shift's Dice is better
+#: by more than this.
 MIRROR_FIRST = 0.05
 
-#: A mask of more than this share of the image, and this many times the others' volume, is wrong.
+#: A mask is wrong if it covers more than this share of the image and exceeds the others' volume by
+#: this factor.
 MOST_OF_IMAGE = 0.5
 TIMES_THE_OTHERS = 4.0
 
-Known = set[tuple[int, int]]  #: (label index, rater) whose distance is explained
+Known = set[tuple[int, int]]  #: (label index, rater) whose distance is already explained
 
 
 def slips(readers: Readers, swapped: Iterable[int] = ()) -> Iterator[Finding]:
@@ -68,7 +70,7 @@ def slips(readers: Readers, swapped: Iterable[int] = ()) -> Iterator[Finding]:
 
 
 def no_segmentation(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Find masks that cover most of the image where others marked little, e.g. inverted ones."""
+    """Find masks that cover most of the image although others marked little, e.g. inverted ones."""
     pairs, found = readers.pairs, list[Finding]()
     annotated = np.maximum(pairs.marked.sum(axis=0).diagonal(), 1)
     usual = _medians_of_others(pairs.marked.transpose(2, 0, 1))
@@ -85,7 +87,7 @@ def no_segmentation(readers: Readers, explained: Known) -> Iterator[Finding]:
 def empty_masks(readers: Readers, explained: Known) -> Iterator[Finding]:
     """Find (nearly) empty masks of labels that most others drew."""
     sizes = readers.pairs.sizes
-    # Volumes of the others only count voxels that this rater annotated, too.
+    # Volumes of the others include only voxels that this rater annotated, too.
     usual = _medians_of_others(readers.pairs.marked.transpose(2, 0, 1))
     is_far = sizes < readers.limits.nearly_empty * usual
     is_far &= (2 * readers.drawers > len(readers.annotating))[:, None]
@@ -107,18 +109,19 @@ def _mask_finding(
     severity: Severity = "look",
     **facts: Any,
 ) -> Finding:
-    """A finding about one rater's mask of one label."""
+    """Return a finding about one rater's mask of one label."""
     value = float(readers.pairs.sizes[label, rater])
     return about_raters(rule, value, severity, "", [int(rater)], readers.label(label), **facts)
 
 
 def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
-    """(K, J) median volume of the other raters who drew a label; 0 if there are none.
+    """Return the (K, J) median volume of the other raters who drew a label; 0 without any.
 
     Parameters
     ----------
     drawn : (J, K, J) ndarray
-        Voxels of each label by each rater (last axis), where the rater of the first axis annotated.
+        Voxels of each label by each rater (last axis), within the annotation of the first axis'
+        rater.
     """
     others = np.where(drawn > 0, drawn, np.inf)
     every = np.arange(len(drawn))
@@ -141,38 +144,40 @@ def lone_labels(readers: Readers) -> Iterator[Finding]:
 
 
 def swapped_labels(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Find raters who use other label values for structures than the others."""
+    """Find raters who use other label values for structures than the rest do."""
     index = {int(value): place for place, value in enumerate(readers.patterns.labels)}
     found = []
     for one in label_swaps(readers.patterns):
-        explained |= {(index[label], one.rater) for label in (*one.used, *one.meant)}
-        found.append(about_swap("swapped labels", one.rater, one))
+        of_two = one.is_closed and readers.patterns.number_of_raters == 2
+        who = [0, 1] if of_two else [one.rater]
+        explained |= {(index[label], rater) for label in (*one.used, *one.meant) for rater in who}
+        found.append(about_swap("swapped labels", who, one))
     yield from or_fine(found, "swapped labels")
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A mask that is farther from the others' than these are from each other."""
+    """A mask that is farther from the others' masks than these are from each other."""
 
     label: int  #: Index of the label
     rater: int
-    dice: float  #: Mean Dice to the others
+    dice: float  #: Mean Dice with the others
     others_dice: float  #: Mean Dice among the others; with two raters, the limit of good agreement
 
     @cached_property
     def loss(self) -> float:
-        """Difference in Dice to the others."""
+        """Difference between the Dice among the others and the Dice with them."""
         return self.others_dice - self.dice
 
 
 def find_suspects(readers: Readers) -> list[Suspect]:
-    """Masks farther from the others' than these are from each other, the farthest first.
+    """Return masks farther from the others' than these are from each other, the farthest first.
 
     Empty masks are not compared.
     """
     labels, limits = readers.shared_labels, readers.limits
     own, among = _own_and_others(readers.dice[labels], _weights(readers, labels))
-    # With two raters it is unknown which one deviates: the first is reported, compared with the
+    # With two raters it is unknown which one deviates: the first one is reported, compared with the
     # limit of good agreement.
     two = readers.drawers[labels] == 2
     among[two] = limits.good_dice
@@ -188,10 +193,10 @@ def find_suspects(readers: Readers) -> list[Suspect]:
 
 
 def _weights(readers: Readers, labels: NDArray[np.intp]) -> Floats:
-    """(K, J, J) weight of a pair's Dice: 1 if both drew the label, else 0.
+    """Return (K, J, J) weights of the pairs' Dice: 1 if both raters drew the label, else 0.
 
-    If raters annotated only parts of the image, the weight is the volume that they marked where
-    both annotated: a Dice on a sliver means little.
+    If raters annotated only parts of the image, the weight is the volume that they marked in the
+    part annotated by both, since a Dice computed on a sliver is meaningless.
     """
     drew = readers.pairs.sizes[labels] > 0
     both = (drew[:, :, None] & drew[:, None, :]).astype(float)
@@ -202,7 +207,7 @@ def _weights(readers: Readers, labels: NDArray[np.intp]) -> Floats:
 
 
 def _own_and_others(dice: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """(K, J) weighted mean Dice of each rater to the others, and of the others to each other."""
+    """Return (K, J) weighted mean Dice of each rater with the others, and among the others."""
     weights = np.where(np.isfinite(dice), weights, 0.0)
     overlap = np.where(weights > 0, dice * weights, 0.0)
     own, total = overlap.sum(axis=2), weights.sum(axis=2)
@@ -214,7 +219,7 @@ def _own_and_others(dice: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def displaced_masks(
     readers: Readers, suspects: Sequence[Suspect], explained: Known
 ) -> Iterator[Finding]:
-    """Find raters whose masks fit the others' after mirroring about the image centre, or a shift.
+    """Find raters whose masks fit the others' after mirroring about the image centre or a shift.
 
     Since a file is mirrored or shifted as a whole, most of the rater's labels must fit.
     """
@@ -234,7 +239,7 @@ def displaced_masks(
 
 
 def _suspects_by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[list[Suspect]]:
-    """Group suspects by rater: raters with mostly suspect labels, the largest label first."""
+    """Group suspects by rater: only raters with mostly suspect labels, the largest label first."""
     sizes = readers.pairs.sizes
     grouped: dict[int, list[Suspect]] = {}
     for one in suspects:
@@ -249,7 +254,7 @@ def _suspects_by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[li
 
 
 def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, Any]]:
-    """The rule that explains a mask's distance, and its facts; ("", {}) if none does."""
+    """Return the rule that explains a mask's distance, and its facts; ("", {}) if none does."""
     placed = _place_masks(readers, suspect)
     if placed is None:
         return "", {}
@@ -262,14 +267,14 @@ def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, An
     if is_mirror and _explains(readers, suspect, before, flip, times):
         return "mirrored mask", _displacement_facts(readers, suspect, before, flip)
     is_far = _shift_length(readers, move) >= readers.limits.least_shift
-    # Any two blobs overlap after some shift: without initial overlap the fit must be better.
+    # Any two blobs overlap after some shift, so without initial overlap the fit must be better.
     if is_far and _explains(readers, suspect, before, move, times if before else 1.0):
         return "shifted mask", _displacement_facts(readers, suspect, before, move)
     return "", {}
 
 
 def _place_masks(readers: Readers, suspect: Suspect) -> tuple[MaskInBox, MaskInBox] | None:
-    """A suspect's mask, and the share of the others who gave the label to each voxel."""
+    """Return a suspect's mask, and the voxel-wise share of the others who gave the label."""
     patterns = readers.patterns
     said: NDArray[np.bool_] = patterns.patterns == suspect.label
     mine = said[:, suspect.rater]
@@ -295,18 +300,18 @@ def _shape(readers: Readers) -> tuple[int, ...]:
 
 
 def _explains(readers: Readers, suspect: Suspect, before: float, fit: Fit, times: float) -> bool:
-    """Whether a fit brings a mask about as close to the others as these are to each other."""
+    """Whether an alignment brings a mask about as close to the others as they are to each other."""
     limits = readers.limits
     is_near = 1 - fit.dice <= times * (1 - suspect.others_dice) + ROUNDING
     gain = max(limits.least_gain, limits.explained_share * suspect.loss)
-    # A mask that is wrong for another reason also fits somewhat better elsewhere, so most of the
-    # missing Dice must be gained.
+    # A mask that is wrong for another reason also fits somewhat better elsewhere, so the alignment
+    # must recover most of the missing Dice.
     is_most = fit.dice - before >= limits.displaced_share * (1 - before)
     return is_near and is_most and fit.dice - before >= gain
 
 
 def _shift_length(readers: Readers, fit: Fit) -> float:
-    """Length of a shift in mm."""
+    """Return the length of a shift in mm."""
     return float(np.linalg.norm(np.multiply(fit.shift, readers.spacing)))
 
 
@@ -318,13 +323,13 @@ def _displacement_facts(
         names = "xyz"[: len(readers.spacing)]
         return facts | {"axes": join_items(sorted(names[-1 - axis] for axis in fit.axes))}
     unit = length_unit(readers.spacing)
-    # The shift puts the mask right: it lies off by the opposite.
+    # The shift corrects the mask, so the displacement is its opposite.
     error = (-np.multiply(fit.shift, readers.spacing)[::-1]).tolist()
     return facts | {"off": along_axes(error, unit), "error": error, "unit": unit}
 
 
 def masks_apart(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Find raters whose masks do not overlap: two structures, or two patients.
+    """Find raters whose masks do not overlap: different structures, or different patients.
 
     If more than half drew in one place, each of the others is reported; otherwise no consensus is
     possible.
@@ -336,7 +341,7 @@ def masks_apart(readers: Readers, explained: Known) -> Iterator[Finding]:
         if len(known) < 2:
             continue
         some = np.ix_(known, known)
-        # Two raters are only compared if each annotated voxels that the other one marked.
+        # Two raters are compared only if each annotated voxels that the other one marked.
         met = np.minimum(readers.pairs.marked[label], readers.pairs.marked[label].T) >= LEAST_VOXELS
         touching = (readers.pairs.shared[label][some] > 0) | ~met[some]
         _, group = scipy.sparse.csgraph.connected_components(touching)
@@ -398,7 +403,7 @@ def _is_other_extent(
 
 
 def _contained_share(readers: Readers, label: np.intp, rater: np.intp) -> float:
-    """Share of the smaller mask within the larger one, mean over the other raters' masks."""
+    """Return the share of the smaller mask inside the larger one, averaged over other raters."""
     shared, sizes = readers.pairs.shared[label, rater], readers.pairs.sizes[label]
     smaller = np.minimum(sizes[rater], sizes)
     others = (smaller > 0) & (np.arange(len(sizes)) != rater)
@@ -408,7 +413,7 @@ def _contained_share(readers: Readers, label: np.intp, rater: np.intp) -> float:
 def deviating_rater(
     readers: Readers, suspects: Sequence[Suspect], explained: Known
 ) -> Iterator[Finding]:
-    """Find raters far from others who agree with each other: wrong, or the only ones right."""
+    """Find raters far from others who agree with each other; they may be the only ones right."""
     rule = "deviating rater"
     found = []
     for one in suspects:
@@ -432,7 +437,7 @@ def deviating_rater(
 
 
 def _is_apart(readers: Readers, one: Suspect) -> bool:
-    """Whether a mask is so far from the others' that it may show something else."""
+    """Whether a mask is so far from the others' that it may depict something else."""
     limits = readers.limits
     only = len(readers.shared_labels) == 1
     share = limits.apart_dice if only else limits.apart_in_one_label

@@ -21,7 +21,7 @@ from itk_consensus.votes.pair_counts import PairCounts
 
 @dataclass(frozen=True)
 class Readers:
-    """The votes of raters and what is computed from them, independent of any fusion."""
+    """The votes of raters and derived quantities, independent of any fusion."""
 
     facts: VoteFacts
     spacing: Sequence[float]  #: Voxel size per array axis
@@ -29,12 +29,12 @@ class Readers:
 
     @property
     def patterns(self) -> DecisionPatterns:
-        """The patterns of their votes."""
+        """The decision patterns of the raters' votes."""
         return self.facts.patterns
 
     @cached_property
     def annotating(self) -> NDArray[np.intp]:
-        """Indices of the raters who annotated anything, i.e. are not missing."""
+        """Indices of the raters who annotated anything, that is, who are not missing."""
         return np.flatnonzero(self.patterns.present.any(axis=0))
 
     @property
@@ -44,13 +44,13 @@ class Readers:
 
     @cached_property
     def drawers(self) -> NDArray[np.int64]:
-        """(K,) how many raters drew each label; 0 for background."""
+        """(K,) number of raters who drew each label; 0 for background."""
         drew = (self.pairs.sizes > 0).sum(axis=1)
         return np.where(self.patterns.labels == 0, 0, drew)
 
     @cached_property
     def shared_labels(self) -> NDArray[np.intp]:
-        """Indices of labels that at least two raters drew, with a defined Dice of some pair."""
+        """Indices of labels drawn by at least two raters, with a defined Dice for some pair."""
         return np.flatnonzero((self.drawers > 1) & np.isfinite(self.dice).any(axis=(1, 2)))
 
     @cached_property
@@ -70,12 +70,12 @@ class Readers:
 
     @property
     def agreement(self) -> float:
-        """Mean Dice of pairs in the label where it is lowest; NaN if no Dice is defined."""
+        """Mean Dice of pairs for the label with the lowest value; NaN if no Dice is defined."""
         labels = self.shared_labels
         return float(np.nanmean(self.dice[labels], axis=(1, 2)).min()) if len(labels) else np.nan
 
     def label(self, index: np.integer[Any] | int) -> int | None:
-        """The label value for a finding; None if raters drew only one label."""
+        """Return the label value for a finding; None if raters drew only one label."""
         several = (self.drawers > 0).sum() > 1
         return int(self.patterns.labels[index]) if several else None
 
@@ -93,7 +93,7 @@ def about_raters(
     label: int | None = None,
     **facts: Any,
 ) -> Finding:
-    """Make a finding about the raters; by default one that says that all is well."""
+    """Make a finding about the raters; by default one that reports no problem."""
     raters = tuple(int(rater) for rater in who)
     return Finding(rule, value, severity, raters, label, facts, "raters", kind)
 
@@ -113,15 +113,20 @@ class _Swap(Protocol):
     def is_closed(self) -> bool: ...
 
 
-def about_swap(rule: str, rater: int, swap: _Swap) -> Finding:
-    """Make a finding about swapped or renamed labels or structures."""
+def about_swap(rule: str, who: Sequence[int], swap: _Swap) -> Finding:
+    """Make a finding about swapped or renamed labels or structures.
+
+    `who` is the rater who swapped them or, of two raters, both: either may be right.
+    """
     kind = "renamed" if not swap.is_closed else "" if len(swap.used) == 2 else "circle"
+    if swap.is_closed and len(who) == 2:
+        kind = "pair"
     facts: dict[str, Any] = {"used": swap.used[0], "meant": swap.meant[0]}
     facts |= {"circle": [list(pair) for pair in zip(swap.used, swap.meant, strict=True)]}
     facts |= {"before": swap.before, "after": swap.after}
-    return about_raters(rule, swap.after, "look", kind, [rater], **facts)
+    return about_raters(rule, swap.after, "look", kind, who, **facts)
 
 
 def or_fine(found: Sequence[Finding], rule: str) -> Iterator[Finding]:
-    """Yield the findings of a rule, or, without any, one that says that all is well."""
+    """Yield the findings of a rule or, if there are none, one that reports no problem."""
     yield from found or [about_raters(rule, 0)]

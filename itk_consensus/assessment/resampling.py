@@ -1,7 +1,7 @@
 """Bootstrap intervals, permutation tests and rankings over cases.
 
-The unit of resampling is the case, never the rater or voxel, since these are not independent
-within a case. The random seed is fixed.
+The unit of resampling is the case, not the rater or voxel, since these are not independent within a
+case. The random seed is fixed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ LEVEL = 0.95
 DRAWS = 2000
 """Number of bootstrap samples."""
 
-#: Number of random sign flips; all possible ones are used if they are fewer.
+#: Number of random sign flips; if there are fewer possible ones, all of them are used.
 _FLIPS = 10_000
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its confidence interval; the bounds are NaN with a single case."""
+    """A value with its confidence interval; the bounds are NaN for a single case."""
 
     value: float
     low: float
@@ -37,12 +37,12 @@ class Interval:
 
 
 def draw_cases(number: int, draws: int = DRAWS) -> NDArray[np.int64]:
-    """(draws, number) bootstrap samples: indices of cases, drawn with replacement."""
+    """Return (draws, number) bootstrap samples: indices of cases, drawn with replacement."""
     return np.random.default_rng(0).integers(0, number, (draws, number))
 
 
 def mean_interval(values: ArrayLike) -> Interval:
-    """Mean of one number per case, ignoring NaN, with its bootstrap interval."""
+    """Return the mean of one number per case, ignoring NaN, with its bootstrap interval."""
     known = np.asarray(values, np.float64)
     known = known[~np.isnan(known)]
     if not known.size:
@@ -54,10 +54,10 @@ def mean_interval(values: ArrayLike) -> Interval:
 
 
 def percentiles(drawn: Floats, cases: int) -> tuple[float, float]:
-    """Bootstrap percentile interval, ignoring NaN.
+    """Return the bootstrap percentile interval, ignoring NaN.
 
-    With few cases a percentile interval is too narrow; its percentiles are expanded so that the
-    interval of a mean is as wide as Student's (Hesterberg, Am Stat 69:371-386, 2015).
+    With few cases a percentile interval is too narrow; the percentiles are therefore expanded so
+    that the interval of a mean is as wide as Student's (Hesterberg, Am Stat 69:371-386, 2015).
     """
     known = drawn[np.isfinite(drawn)]
     if not known.size or cases < 2:
@@ -91,7 +91,7 @@ def paired_comparisons(names: Sequence[str], values: ArrayLike) -> list[Comparis
     names : sequence of str
         Names of the S rows.
     values : (S, N) array_like
-        A number for each case, NaN where there is none.
+        One value per case; NaN if missing.
     """
     table = np.asarray(values, np.float64)
     pairs = list(combinations(range(len(names)), 2))
@@ -123,7 +123,7 @@ def paired_comparisons(names: Sequence[str], values: ArrayLike) -> list[Comparis
 
 
 def _signs(cases: int) -> Floats:
-    """(F, N) sign flips, 1 or -1; the first row flips nothing."""
+    """Return (F, N) sign flips, 1 or -1; the first row is all 1."""
     if 2**cases <= _FLIPS:
         numbers = np.arange(2**cases)
         bits = (numbers[:, None] >> np.arange(cases)) & 1
@@ -140,7 +140,7 @@ class Rank:
     name: str
     rank: int  #: Rank by the mean over cases; 1 is the best
     low: int  #: Lower bound of the 95 % bootstrap interval of the rank
-    high: int  #: Upper bound
+    high: int  #: Upper bound of the interval
     first: float  #: Share of bootstrap samples in which it ranks first
 
 
@@ -151,8 +151,8 @@ class Ranking:
     ranks: tuple[Rank, ...]  #: The best first
     #: Share of bootstrap samples in which the order differs.
     changed: float
-    #: (S, S) share of bootstrap samples in which the row, in the order of `ranks`, has the rank of
-    #: the column.
+    #: (S, S) share of bootstrap samples in which the method of the row, in the order of `ranks`,
+    #: has the rank of the column.
     places: NDArray[np.float64]
 
 
@@ -164,13 +164,13 @@ def ranking(names: Sequence[str], values: ArrayLike, *, higher_is_better: bool) 
     names : sequence of str
         Names of the S rows.
     values : (S, N) array_like
-        A number for each case; NaN is ignored for its row only.
+        One value per case; NaN is ignored for its own row only.
     """
     table = np.asarray(values, np.float64) * (-1 if higher_is_better else 1)
     order = np.argsort(_means(table), kind="stable")
     drawn = draw_cases(table.shape[1])
     means = np.stack([_means(row[drawn]) for row in table[order]])
-    # Rows without a value in a sample rank last in it; ties keep the overall order.
+    # Rows without a value in a bootstrap sample rank last in it; ties keep the overall order.
     places = np.argsort(np.argsort(means, axis=0, kind="stable"), axis=0, kind="stable")
     number = len(names)
     shares = np.stack([(places == place).mean(axis=1) for place in range(number)], axis=1)
@@ -192,7 +192,7 @@ def ranking(names: Sequence[str], values: ArrayLike, *, higher_is_better: bool) 
 
 
 def _means(values: Floats) -> Floats:
-    """Means over the last axis, ignoring NaN; infinite if all are NaN."""
+    """Return the means over the last axis, ignoring NaN; infinite if all are NaN."""
     known = np.isfinite(values)
     number = known.sum(axis=-1)
     sums = np.where(known, values, 0.0).sum(axis=-1)

@@ -17,20 +17,26 @@ Places = Mapping[str, Sequence[PlacedMask | None]]
 
 @dataclass(frozen=True)
 class StructureSwap:
-    """A reader's names for some structures, and what the others call them."""
+    """A reader's names for some structures, and the names given to them by the others."""
 
     reader: int
     used: tuple[str, ...]  #: The names that the reader used
-    meant: tuple[str, ...]  #: The names that the others used there
+    meant: tuple[str, ...]  #: The names that the others used for the same structures
     before: float  #: Mean Dice with the others before correction
     after: float  #: Mean Dice with the others after correction
     is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
+    of_two: bool = False  #: Whether there are only two readers, either of whom may be right
+
+    @property
+    def readers(self) -> tuple[int, ...]:
+        """The reader who swapped the names; of two readers, both."""
+        return (0, 1) if self.of_two and self.is_closed else (self.reader,)
 
 
 def structure_swaps(places: Places) -> list[StructureSwap]:
     """Find the readers who name structures differently from the others.
 
-    With two readers it is unknown who swapped; the first is reported.
+    With two readers it is unknown who swapped; the first one is reported.
 
     Parameters
     ----------
@@ -45,11 +51,14 @@ def structure_swaps(places: Places) -> list[StructureSwap]:
                          for one in names])  # fmt: skip
         for swap in swaps_in(dice.reshape(len(names), len(names))):
             used, meant = (tuple(names[n] for n in which) for which in (swap.used, swap.meant))
-            # A name that only this reader uses is not a swap; matching suggests names for it.
+            # A name used only by this reader is not a swap; structure matching suggests names for
+            # it.
             if not any(_has_others(places[name], reader) for name in used):
                 continue
             found.append(
-                StructureSwap(reader, used, meant, swap.before, swap.after, swap.is_closed)
+                StructureSwap(
+                    reader, used, meant, swap.before, swap.after, swap.is_closed, number == 2
+                )
             )
     return found
 
@@ -61,7 +70,7 @@ def _has_others(row: Sequence[PlacedMask | None], reader: int) -> bool:
 def _dice(
     mine: Sequence[PlacedMask | None], theirs: Sequence[PlacedMask | None], reader: int
 ) -> float:
-    """Mean Dice of a reader's structure with the others' of a name; 0 if either is missing."""
+    """Return the mean Dice of a reader's structure with the others' of a name; 0 if missing."""
     own = mine[reader]
     others = [one for number, one in enumerate(theirs) if one is not None and number != reader]
     if own is None or not others:
@@ -72,7 +81,9 @@ def _dice(
 def plan_findings(
     places: Places, swaps: Sequence[StructureSwap], structure: str, who: Sequence[int]
 ) -> tuple[Finding, ...]:
-    """Findings about one structure that follow from the whole plan: swaps, and too few readers.
+    """Return findings about one structure that follow from all structures of the plan.
+
+    These are swapped names and too few readers.
 
     Parameters
     ----------
@@ -80,9 +91,9 @@ def plan_findings(
         The readers who drew the structure, in the order of its result.
     """
     found = [
-        about_swap("swapped structures", who.index(one.reader), one)
-        for one in swaps
-        if structure in (*one.used, *one.meant) and one.reader in who
+        about_swap("swapped structures", [who.index(one) for one in swap.readers], swap)
+        for swap in swaps
+        if structure in (*swap.used, *swap.meant) and {*swap.readers} <= {*who}
     ]
     readers = len(places[structure])
     if readers > 1 and (2 * len(who) < readers or len(who) == 1):

@@ -1,4 +1,4 @@
-"""Verdict: use, look or do not use, and the one or two findings that decided it."""
+"""Verdict: use, look or do not use, and the one or two findings that determined it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Word = Literal["use", "look", "do not use"]
 
 WORDS: tuple[Word, ...] = ("use", "look", "do not use")
 
-#: At most this many findings are named with a verdict.
+#: Maximum number of findings named with a verdict.
 MOST_DECIDING = 2
 
 _HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}
@@ -22,19 +22,19 @@ _HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a result may be used, from findings about fusion and raters together."""
+    """Whether a result may be used, according to the findings about fusion and raters."""
 
     word: Word
-    decided_by: tuple[Finding, ...]  #: The one or two findings that decided it; () for "use"
-    agreement: Agreement | None  #: Grade of the raters' agreement; None if it is unknown
+    decided_by: tuple[Finding, ...]  #: The one or two findings that determined it; () for "use"
+    agreement: Agreement | None  #: Grade of the raters' agreement; None if unknown
 
     @classmethod
     def of(cls, found: Diagnostics) -> Verdict:
-        """The verdict from findings: the most severe decides; notes do not count."""
+        """Return the verdict given by the most severe finding; notes are ignored."""
         word: Word = WORDS[max(0, max((one.grade for one in found.findings), default=0) - 1)]
         causes = [one for one in found.causes if one.concern]
         gravest = [one for one in causes if one.severity == word]
-        # A finding that decides may be the consequence of a less severe one.
+        # A finding that determines the verdict may be the consequence of a less severe one.
         deciding = gravest or [one for one in found.concerns if one.severity == word]
         return cls(word, tuple(deciding[:MOST_DECIDING]), found.agreement)
 
@@ -45,7 +45,7 @@ class Verdict:
 
     @property
     def why(self) -> str:
-        """Text of the findings that decided it, or of the readers' agreement without any."""
+        """The findings that determined the verdict, or else the readers' agreement, as text."""
         if self.decided_by:
             return " ".join(one.sentence for one in self.decided_by)
         if self.agreement is None:
@@ -66,10 +66,10 @@ class Verdict:
 
 
 def grade_of(word: str) -> int:
-    """0 for use, 1 for look, 2 for do not use; 0 for any other text."""
+    """Return 0 for use, 1 for look, 2 for do not use, and 0 for any other text."""
     return WORDS.index(word) if word in WORDS else 0
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The most severe of several verdicts; of equals, the first."""
+    """Return the most severe of several verdicts; on ties, the first."""
     return max(verdicts, key=lambda one: one.grade)

@@ -1,1 +1,1 @@
-"""Many cases."""
+"""Processing of many cases: fusion, tables and pages of a study."""

@@ -53,11 +53,11 @@ def run_batch(
     after_case: Callable[[CaseResult], None] | None = None,
     sources: Sequence[Path] = (),
 ) -> list[CaseResult]:
-    """Fuse every case that is not done yet; write the tables and the index page.
+    """Fuse every case that is not finished yet; write the tables and the index page.
 
-    An interrupted run is resumed: only cases are fused that have no record, whose
-    results were modified, or whose inputs, method, parameters or version have
-    changed. The tables are the same as after an uninterrupted run.
+    An interrupted run is resumed: a case is fused only if it has no record, its results were
+    modified, or its inputs, method, parameters or version have changed. The tables are the same as
+    after an uninterrupted run.
 
     Parameters
     ----------
@@ -70,24 +70,24 @@ def run_batch(
     after_case : callable, optional
         Called with each result as it arrives; the status of skipped cases is "done before".
     sources : sequence of Path
-        Other files that were read, such as the list of the cases; outputs must not overwrite them.
+        Other files that were read, such as the list of cases; outputs must not overwrite them.
 
     Returns
     -------
     list of CaseResult
-        Worst first.
+        Sorted, the worst first.
 
     Raises
     ------
     FileError
         An output would overwrite an input, the output of another case or, unless
-        ``plan.overwrite``, a file that no earlier run has written; or another run is
-        writing to this folder.
+        ``plan.overwrite``, a file not written by an earlier run; or another run is writing to this
+        folder.
     """
     require_distinct(cases)
     folders = {case.name: CaseFiles.of(case, plan).record.parent for case in cases}
     require_apart(cases, folders, plan.output)
-    # Workers of a cluster may have another working directory.
+    # Workers of a cluster may have a different working directory.
     plan, cases = plan.absolute(), [case.absolute() for case in cases]
     require_no_overlap(_read_claims(cases, plan, sources), _write_claims(cases, plan))
     try:
@@ -118,19 +118,19 @@ def run_batch(
 
 
 def _files_of_all(plan: Plan) -> tuple[str, ...]:
-    """Names of the batch's own files, which are about all cases."""
+    """Return the names of the batch's own files, which cover all cases."""
     bids_files = (bids.DESCRIPTION, bids.IGNORED) if plan.bids else ()
     workbook = (WORKBOOK,) if plan.excel else ()
     return (TABLE, INDEX, CASES, *STUDY, *workbook, *bids_files)
 
 
 def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan: Plan) -> None:
-    """Write tables and page of the study, from the files of each case."""
+    """Write the tables and the page of the study, from the files of each case."""
     done = {result.case for result in results if result.status != FAILED}
     files = {case.name: CaseFiles.of(case, plan) for case in cases if case.name in done}
     read = {}
     for name, one in files.items():
-        with suppress(FileError):  # damaged or deleted; the summary still has its row
+        with suppress(FileError):  # damaged or deleted; the summary still contains its row
             read[name] = CaseStudy.read(one.agreement)
     ordered = {one.case: read[one.case] for one in results if one.case in read}
     study = Study(ordered, plan.look.get("label_names") or {})
@@ -151,7 +151,7 @@ def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan
     pictures = {
         name: read_bytes(one.thumbnail) for name, one in files.items() if one.thumbnail.is_file()
     }
-    # The page says if the comparison with Consensus was skipped.
+    # The page states if the comparison with Consensus was skipped.
     is_compared = plan.full or plan.method == "consensus"
     method = plan.method if is_compared else f"{plan.method} (compare with Consensus by --full)"
     write_text(plan.output / INDEX, index_text(results, method, study, pictures, links))
@@ -167,7 +167,7 @@ def _fill_columns(rows: Sequence[Row]) -> Iterator[Row]:
 def _read_claims(
     cases: Sequence[BatchCase], plan: Plan, sources: Sequence[Path]
 ) -> Iterator[Claim]:
-    """Claims on all files that the batch reads."""
+    """Yield the claims on all files that the batch reads."""
     paths = {path: f"the image of case {case.name!a}," for case in cases if (path := case.image)}
     paths |= {path: f"a rater of case {case.name!a}," for case in cases for path in case.raters}
     paths |= {v: f"the {name}" for name, v in plan.parameters.items() if isinstance(v, Path)}
@@ -175,12 +175,12 @@ def _read_claims(
     for path, what in paths.items():
         try:
             yield from claims_on(path, what)
-        except FileError:  # its case will fail with this error
+        except FileError:  # the case itself will fail with this error
             yield Claim(f"{what} {path}", path)
 
 
 def _write_claims(cases: Sequence[BatchCase], plan: Plan) -> Iterator[Claim]:
-    """Claims on all files that the batch writes."""
+    """Yield the claims on all files that the batch writes."""
     for case in cases:
         files = CaseFiles.of(case, plan)
         for path in (files.record, *files.results):
@@ -194,13 +194,13 @@ def _work(plan: Plan, case: BatchCase) -> CaseResult:
 
 
 def table_text(results: Sequence[CaseResult]) -> str:
-    """CSV table with one row per case."""
+    """Return a CSV table with one row per case."""
     names = [field.name for field in fields(CaseResult)]
     return csv_text(names, map(asdict, results))
 
 
 def cases_text(cases: Sequence[BatchCase], folder: Path) -> str:
-    """JSON list of the cases, with paths relative to `folder`, and raters' names where needed."""
+    """Return a JSON list of cases with paths relative to `folder` and, if needed, raters' names."""
 
     def relative(path: Path) -> str:
         return Path(os.path.relpath(path, folder)).as_posix()

@@ -1,7 +1,7 @@
 """Results of a batch as a BIDS derivative dataset: file names and metadata files.
 
-Cases with BIDS names (sub-01_ses-2_space-T1w) keep their entities; others become
-subjects. See the section "Derivatives: imaging" of the BIDS specification 1.10.
+Cases with BIDS names (sub-01_ses-2_space-T1w) keep their entities; other case names become subject
+labels. See the section "Derivatives: imaging" of the BIDS specification 1.10.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import itk_consensus
 from itk_consensus.report.text import PROGRAM
 
 DESCRIPTION = "dataset_description.json"
-#: File that lists our own files, which are not part of the BIDS dataset.
+#: File that lists the package's own files, which are not part of the BIDS dataset.
 IGNORED = ".bidsignore"
 
 _VERSION = "1.10.0"
@@ -27,7 +27,7 @@ _INTO_DESCRIPTION = ("label-", "desc-")
 
 
 def stem_of(case: str) -> str:
-    """The common beginning of a case's file names, made of entities."""
+    """Return the common beginning of a case's file names, made of entities."""
     words = case.split("_")
     entities = [word for word in words if _ENTITY.fullmatch(word)]
     if not case.startswith("sub-") or not entities:
@@ -42,7 +42,7 @@ def stem_of(case: str) -> str:
 
 
 def description_of(case: str) -> str:
-    """The value of desc-: "consensus" after parts that fit no entity, such as T2w or lesion."""
+    """Return the value of desc-: "consensus" after words that fit no entity, such as T2w."""
     words = case.split("_")[1:] if case.startswith("sub-") else []
     parts = (word.partition("-")[2] if "-" in word else word for word in words
             if word.startswith(_INTO_DESCRIPTION) or not _ENTITY.fullmatch(word))  # fmt: skip
@@ -50,19 +50,19 @@ def description_of(case: str) -> str:
 
 
 def folder_of(case: str) -> str:
-    """Folder of a case's files: sub-01/anat, or sub-01/ses-2/anat."""
+    """Return the folder of a case's files, e.g. sub-01/anat or sub-01/ses-2/anat."""
     entities = stem_of(case).split("_")
     session = [entity for entity in entities if entity.startswith("ses-")]
     return "/".join([entities[0], *session[:1], "anat"])
 
 
 def name_of(case: str, suffix: str) -> str:
-    """Name of a case's file, such as sub-01_desc-consensus_dseg.nii.gz."""
+    """Return the name of a case's file, e.g. sub-01_desc-consensus_dseg.nii.gz."""
     return f"{stem_of(case)}_desc-{description_of(case)}_{suffix}"
 
 
 def description() -> str:
-    """The text of dataset_description.json."""
+    """Return the text of dataset_description.json."""
     content = {
         "Name": "Consensus of several raters",
         "BIDSVersion": _VERSION,
@@ -73,13 +73,13 @@ def description() -> str:
 
 
 def ignore_file() -> str:
-    """The text of .bidsignore."""
+    """Return the text of .bidsignore."""
     lines = ("*.html", "*.csv", "*.xlsx", "batch.json", "cases.json", "*_case.json")
     return "\n".join([*lines, "*_agreement.json", "*_thumbnail.png"]) + "\n"
 
 
 def sidecar(labels: list[int], names: Mapping[int, str], raters: list[str], method: str) -> str:
-    """The JSON sidecar of a probability map, with the label of each volume."""
+    """Return the JSON sidecar of a probability map, which states the label of each volume."""
     content: dict[str, Any] = {
         "LabelMap": [names.get(label, str(label)) for label in labels],
         "Description": f"{method} of {', '.join(raters)}",

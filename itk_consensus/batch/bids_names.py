@@ -1,9 +1,9 @@
 """BIDS names of segmentations by several raters.
 
-A name consists of entities, KEY-VALUE, and a suffix: ``dseg`` for label maps, ``mask`` for one
-region. The rater is given by ``rater-`` or, in most datasets, by ``desc-``. Entities may be in
-any order; words without a key, such as the ``T2w`` of the segmented image, are
-part of the case. See the sections on derivatives of the BIDS specification 1.10.
+A name consists of entities, KEY-VALUE, and a suffix: ``dseg`` for label maps, ``mask`` for a single
+region. The rater is given by ``rater-`` or, in most datasets, by ``desc-``. Entities may be in any
+order; words without a key, such as ``T2w`` for the segmented image, are part of the case name. See
+the sections on derivatives of the BIDS specification 1.10.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SUFFIXES = ("dseg", "mask")
 _NAME = re.compile(rf"(?P<words>.+)_(?P<suffix>{'|'.join(SUFFIXES)})\.nii(\.gz)?")
 _ENTITY = re.compile(r"(?P<key>[A-Za-z]+)-(?P<value>[A-Za-z0-9+]+)")
 
-#: Entities that may name the rater, by precedence.
+#: Entities that may name the rater, in order of precedence.
 _RATERS = ("rater", "desc")
 
 
 class Segmentation(NamedTuple):
     """The parts of a segmentation's name."""
 
-    case: str  #: The part that all raters have in common
+    case: str  #: The part that is common to all raters
     rater: str
     reading: str  #: "1", "2", ... if a rater read a case several times; "" otherwise
     suffix: str
@@ -48,7 +48,7 @@ def segmentation_of(name: str) -> Segmentation | None:
 
 
 def lacking_entity(name: str) -> str:
-    """Explain why a name is not that of a rater's segmentation; "" if it is."""
+    """Explain why a name is not a rater's segmentation; "" if it is one."""
     found = _NAME.fullmatch(name)
     if found is None:
         return f"does not end in {' or '.join(f'_{suffix}.nii.gz' for suffix in SUFFIXES)}"
@@ -63,7 +63,7 @@ def _entities(words: list[str]) -> dict[str, str]:
 
 
 def segmentations_in(folder: str) -> Iterator[Path]:
-    """Files of a dataset that have one of the suffixes."""
+    """Yield the files of a dataset whose names have one of the suffixes."""
     for suffix in SUFFIXES:
         for places in (f"*_{suffix}.nii*", f"sub-*/**/*_{suffix}.nii*"):
             yield from sorted(Path(folder).glob(places))

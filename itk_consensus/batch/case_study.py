@@ -1,4 +1,4 @@
-"""Record of a case's agreement between raters, stored for the tables of the study."""
+"""Record of the agreement between a case's raters, stored for the tables of the study."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class LabelRecord(Part):
     """Agreement about one label of a case."""
 
     label: Annotated[int, _LABEL]
-    volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Of each rater
+    volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Volume by each rater
     consensus: Annotated[float, _VOLUME]  #: Volume of the consensus
     #: Dice of each rater with the vote of the others.
     left_out: Annotated[tuple[float | None, ...], Each(optional(Real(0.0, 1.0)))]
-    #: Interval of the volume expected of another rater; None if it was not requested.
+    #: Interval of another rater's expected volume; None if it was not requested.
     expected: Annotated[tuple[float, ...] | None, optional(Each(Real()))]
-    #: `ChanceTerms.numbers` of this label against the rest, by region.
+    #: `ChanceTerms.numbers` for this label against the rest, by region.
     chance: Annotated[Mapping[str, tuple[float, ...]], Members(Each(Real()))]
-    #: Expected change by one more reading: share of the voxels, and volume; None with one rater.
+    #: Expected change by one more reading: share of the voxels, and volume; None for one rater.
     next_reading: Annotated[tuple[float, ...] | None, optional(Each(Real(0.0)))]
 
 
@@ -51,22 +51,22 @@ class RepeatRecord(Part):
     rater: Annotated[str, _TEXT]
     reading: Annotated[str, _TEXT]
     labels: Annotated[tuple[int, ...], Each(_LABEL)]
-    volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Of each label
-    dice: Annotated[tuple[float, ...], Each(Real(0.0, 1.0))]  #: With the rater's first reading
+    volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Volume of each label
+    dice: Annotated[tuple[float, ...], Each(Real(0.0, 1.0))]  #: Dice with the rater's first reading
 
     def volume_of(self, label: int) -> float:
-        """Volume of a label; 0 if nobody drew it in this case."""
+        """Return the volume of a label; 0 if it was not drawn in this case."""
         return dict(zip(self.labels, self.volumes, strict=True)).get(label, 0.0)
 
 
 @dataclass(frozen=True)
 class CaseStudy(Record):
-    """Everything about one case that the tables of the study need."""
+    """All data of one case that the tables of the study need."""
 
     schema: ClassVar[str] = "itk_consensus case of a study"
 
     raters: Annotated[tuple[str, ...], Each(_TEXT)]
-    unit: Annotated[str, _TEXT]  #: Of volumes
+    unit: Annotated[str, _TEXT]  #: Unit of the volumes
     labels: Annotated[tuple[LabelRecord, ...], Each(OnePart(LabelRecord))]
     #: Rows of `AgreementResult.pairs`.
     pairs: Annotated[tuple[dict[str, Any], ...], Each(Members(Anything()))]
@@ -80,12 +80,12 @@ class CaseStudy(Record):
         consensus: NDArray[Any],
         repeats: Iterable[tuple[str, str, NDArray[Any]]] = (),
     ) -> CaseStudy:
-        """Make the record of a result; `agreement` may have the consensus as its reference.
+        """Make the record of a result; `agreement` may include the consensus as its reference.
 
         Parameters
         ----------
         repeats : iterable of (rater, reading, label map)
-            Repeated readings, which were not fused.
+            Repeated readings, which are excluded from the fusion.
         """
         raters = len(agreement.raters) - (agreement.reference is not None)
         votes = result.case.patterns
@@ -125,7 +125,7 @@ class CaseStudy(Record):
         return cls(names, agreement.volume_unit, labels, pairs, again)
 
     def mean_left_out(self) -> list[float]:
-        """(J,) Dice of each rater with the vote of the others, averaged over labels."""
+        """Return each rater's (J,) Dice with the vote of the others, averaged over labels."""
         return [_mean([one.left_out[j] for one in self.labels]) for j in range(len(self.raters))]
 
 
@@ -154,7 +154,7 @@ def _repeat(
 
 
 def common_rater_names(case: str, names: Sequence[str]) -> list[str]:
-    """Names of raters that are the same in every case: without the name of the case."""
+    """Return rater names that are the same in every case, without the name of the case."""
     short = [name.replace(case, "").strip(" _-./") for name in names]
     return short if len({*short} - {""}) == len(names) else list(names)
 

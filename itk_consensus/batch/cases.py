@@ -1,4 +1,4 @@
-"""Cases of a cohort, found by a pattern of their file names."""
+"""Cases of a cohort, identified by a pattern of file names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(r"\{(case|rater|reading)\}|(\*)")
 
 
 class Repeat(NamedTuple):
-    """A repeated reading by a rater: it shows intra-rater agreement, and is not fused."""
+    """A repeated reading by a rater; used for intra-rater agreement but not fused."""
 
     rater: str
     reading: str  #: Its name, such as "2"
@@ -30,7 +30,7 @@ class BatchCase:
     """One case of a cohort."""
 
     name: str
-    raters: tuple[Path, ...]  #: A label image for each rater, or one with a rater per component
+    raters: tuple[Path, ...]  #: One label image per rater, or one image with a rater per component
     rater_names: tuple[str, ...]
     image: Path | None = None  #: The image that the raters segmented
     repeats: tuple[Repeat, ...] = ()  #: Readings after the first
@@ -43,9 +43,9 @@ class BatchCase:
         image: Path | None = None,
         names: Iterable[str | None] | None = None,
     ) -> BatchCase:
-        """Make a case whose raters have the given names or, for None, those of their files.
+        """Make a case whose raters have the given names or, if None, those of their files.
 
-        Duplicate names get the folders in which the files differ as a prefix.
+        Duplicate names are prefixed with the folders in which the files differ.
         """
         files = tuple(raters)
         given = [None] * len(files) if names is None else names
@@ -56,7 +56,7 @@ class BatchCase:
         return cls(name, files, distinct_names(filled, files), image)
 
     def absolute(self) -> BatchCase:
-        """The same case with absolute paths, for processes with another working directory."""
+        """Return the same case with absolute paths, for processes in another working directory."""
         return replace(
             self,
             raters=tuple(path.absolute() for path in self.raters),
@@ -76,17 +76,17 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     Parameters
     ----------
     pattern : str
-        Such as ``{case}/{rater}.nii.gz``, where ``*`` matches anything within a name and
-        ``{reading}`` the number of a repeated reading; or a folder, which is searched for BIDS
-        segmentations ``*_dseg.nii.gz`` and ``*_mask.nii.gz`` with an entity rater- or desc-, as
-        are its folders ``sub-*``.
+        For example ``{case}/{rater}.nii.gz``, in which ``*`` matches anything within a name and
+        ``{reading}`` the number of a repeated reading; or a folder, which is searched together with
+        its folders ``sub-*`` for BIDS segmentations ``*_dseg.nii.gz`` and ``*_mask.nii.gz`` with an
+        entity rater- or desc-.
     images : str, optional
-        Pattern of the cases' images, such as ``{case}/ct.nii.gz``, which are not raters.
+        Pattern of the cases' images, e.g. ``{case}/ct.nii.gz``, which are not raters.
 
     Raises
     ------
     FileError
-        No file matches, or a pattern lacks its placeholders.
+        No file matches, or a pattern lacks a placeholder.
     """
     if images is not None and "{case}" not in images:
         raise FileError(f"{images}: must contain {{case}}, the name of the case")
@@ -116,7 +116,7 @@ def _nothing_found(pattern: str, is_folder: bool) -> str:
 
 
 def _case(name: str, files: Sequence[_Named], image: Path | None) -> BatchCase:
-    """Make a case of its files; the first reading of each rater is fused."""
+    """Make a case from its files; only the first reading of each rater is fused."""
     first: dict[str, list[_Named]] = {}
     for one in sorted(files, key=lambda one: one.reading):
         first.setdefault(one.rater if one.reading else str(one.path), []).append(one)
@@ -135,7 +135,7 @@ def _case(name: str, files: Sequence[_Named], image: Path | None) -> BatchCase:
 
 
 def with_readings(rows: Sequence[tuple[str, BatchCase]]) -> list[BatchCase]:
-    """Merge rows of the same case with different readings; the first reading is fused.
+    """Merge rows of the same case with different readings; only the first reading is fused.
 
     Raises
     ------
@@ -164,12 +164,12 @@ def with_readings(rows: Sequence[tuple[str, BatchCase]]) -> list[BatchCase]:
 
 
 def select_cases(cases: Sequence[BatchCase], names: Sequence[str]) -> list[BatchCase]:
-    """Select cases by name, or by the part of the name before an _; no names select all.
+    """Select cases by name, or by the part of the name before an _; without names, select all.
 
     Raises
     ------
     FileError
-        A name matches no case.
+        A name does not match any case.
     """
     if not names:
         return list(cases)
@@ -193,12 +193,12 @@ def require_distinct(cases: Sequence[BatchCase]) -> None:
 
 
 def require_apart(cases: Sequence[BatchCase], folders: Mapping[str, Path], output: Path) -> None:
-    """Raise a `FileError` if results would lie among raters, where another run would read them.
+    """Raise a `FileError` if results would be in a folder of raters, where the next run reads them.
 
     Parameters
     ----------
     folders : mapping of str to Path
-        Folder of the results of each case, by name.
+        Folder of each case's results, by case name.
     """
     read_from = {
         os.path.realpath(folder): case.name
@@ -232,14 +232,14 @@ def _bids(folder: str) -> list[_Named]:
 
 
 def _matches(pattern: str) -> list[_Named]:
-    """Every file that matches; without {rater} in the pattern, raters have their files' names."""
+    """Return every matching file; without {rater} in the pattern, raters are named by file."""
     if "{case}" not in pattern:
         raise FileError(
             f"{pattern}: must be a list of cases, a folder, or a pattern with {{case}} and "
             "{rater}"
         )
     expression = re.compile(_expression(pattern))
-    # Splitting yields three parts per placeholder: the text before it, its name, its star.
+    # Splitting gives three parts per placeholder: the text before it, its name, and its star.
     wild = "*".join(glob.escape(text) for text in _PLACEHOLDER.split(pattern)[::3])
     found = []
     for name in sorted(glob.glob(wild)):
@@ -252,7 +252,7 @@ def _matches(pattern: str) -> list[_Named]:
 
 
 def _expression(pattern: str) -> str:
-    """Convert a pattern to a regular expression; a repeated placeholder must match the same."""
+    """Convert a pattern to a regular expression; repeated placeholders must match the same text."""
     seen: set[str] = set()
     pieces, end = [], 0
     for match in _PLACEHOLDER.finditer(pattern):

@@ -1,4 +1,4 @@
-"""Cases of a cohort with their truths, and with raters in the same order."""
+"""Cases of a cohort with their true segmentations, and with raters in the same order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from itk_consensus.core.errors import FileError
 
 @dataclass(frozen=True)
 class TrueCase:
-    """A case with the files of all raters of the cohort, and the truth."""
+    """A case with the files of all raters of the cohort and the true segmentation."""
 
     name: str
     raters: Mapping[str, Path | None]  #: By name; None for raters missing in this case
@@ -22,12 +22,14 @@ class TrueCase:
 
 
 def find_true_cases(pattern: str, truth: str) -> list[TrueCase]:
-    """Find the cases that have a truth, by a pattern or in a BIDS folder (see `find_cases`).
+    """Find the cases that have a true segmentation, by a pattern or in a BIDS folder.
+
+    See `find_cases` for patterns and folders.
 
     Parameters
     ----------
     truth : str
-        A pattern with ``{case}``, or the name of the rater whose files are the truth.
+        A pattern with ``{case}``, or the name of the rater whose files are the true segmentations.
     """
     is_rater = "{case}" not in truth
     cases = find_cases(pattern, None if is_rater else truth)
@@ -46,12 +48,12 @@ def _truth_among(case: BatchCase, name: str) -> Path | None:
 
 
 def with_raters_in_order(cases: Iterable[tuple[BatchCase, Path]]) -> list[TrueCase]:
-    """Give each case all raters of the cohort, sorted by name.
+    """Assign to each case all raters of the cohort, sorted by name.
 
     Raises
     ------
     FileError
-        A rater occurs in one case only, so that nothing can be learned about them.
+        A rater occurs in only one case, so nothing can be learned about that rater.
     """
     drawn = [(case.name, _others(case, truth), truth) for case, truth in cases]
     seen = Counter(name for _, raters, _ in drawn for name in raters)
@@ -68,15 +70,15 @@ def with_raters_in_order(cases: Iterable[tuple[BatchCase, Path]]) -> list[TrueCa
 
 
 def _others(case: BatchCase, truth: Path) -> dict[str, Path]:
-    """The raters of a case by name, without the truth."""
+    """Return the raters of a case by name, excluding the true segmentation."""
     files = zip(case.rater_names, case.raters, strict=True)
     return {n: path for n, path in files if os.path.realpath(path) != os.path.realpath(truth)}
 
 
 def find_order(names: Sequence[str], known: Sequence[str]) -> list[int | None] | None:
-    """Index in `names` of each known rater, None for missing ones.
+    """Return the index in `names` of each known rater; None for missing ones.
 
-    None altogether if no name is known, such as for anonymous raters.
+    The result is None if none of the names is known, for example for anonymous raters.
     """
     if not set(names) & set(known):
         return None

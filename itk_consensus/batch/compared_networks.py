@@ -1,4 +1,4 @@
-"""Comparison of networks, pairs of networks and fusions, by Dice with truths."""
+"""Comparison of networks, pairs of networks and fusions by their Dice with the truth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.votes.overlap import dice
 
-#: Pairs are compared for at most this many networks; their number grows quadratically.
+#: Maximum number of networks for which pairs are compared; the number of pairs grows quadratically.
 MOST_NETWORKS = 8
 
 Answer = Callable[[Sequence[ImageFile]], NDArray[Any]]
@@ -28,22 +28,22 @@ Answer = Callable[[Sequence[ImageFile]], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Compared:
-    """A network or a fusion, over all cases."""
+    """A network or a fusion, with its results over all cases."""
 
     name: str
     dice: float
-    #: Gain over the best single network, with a simultaneous interval for all comparisons.
+    #: Gain over the best single network, with simultaneous intervals for all comparisons.
     gain: Gain | None
 
 
 def compare(cases: Iterable[tuple[Mapping[str, ImageFile | None], Any]]) -> list[Compared]:
-    """Compare networks, their pairs and fusions; the best first.
+    """Compare networks, their pairs and fusions; return them with the best first.
 
     Parameters
     ----------
     cases : iterable of (mapping, image)
-        The networks' files by name (None for a missing one) and the truth of each case. Cases
-        without all networks are skipped, since all answers are compared on the same cases.
+        The networks' files by name (None for a missing one) and the true segmentation of each case.
+        Cases that lack a network are skipped, so that all results are compared on the same cases.
     """
     rows: list[dict[str, float]] = []
     for raters, truth in cases:
@@ -113,6 +113,6 @@ def _array(image: Any) -> NDArray[Any]:
 
 
 def _mean_dice(found: NDArray[Any], truth: NDArray[Any]) -> float:
-    """Mean Dice over the labels in either map."""
+    """Return the mean Dice over the labels that occur in either map."""
     labels = sorted({*np.unique(truth).tolist(), *np.unique(found).tolist()} - {0})
     return float(np.mean([dice(found == k, truth == k) for k in labels])) if labels else 1.0

@@ -1,4 +1,4 @@
-"""Writing the tables of a study as the sheets of one workbook; the only user of openpyxl."""
+"""Write the tables of a study as sheets of one workbook; the only module that uses openpyxl."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itk_consensus.storage.replacing import atomic_write
 
 
 def require_excel() -> Any:
-    """Import openpyxl; if it is missing, the error names the extra to install."""
+    """Import openpyxl; if it is missing, raise an error that names the extra to install."""
     try:
         import openpyxl
     except ImportError as error:
@@ -23,7 +23,7 @@ def require_excel() -> Any:
 
 
 def write_workbook(path: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Write each table to a sheet with a frozen header; texts never become formulas."""
+    """Write each table to a sheet with a frozen header; text is never interpreted as a formula."""
     library = require_excel()
     book = library.Workbook()
     book.remove(book.active)
@@ -43,6 +43,6 @@ def write_workbook(path: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]
 def _put(cell: Any, value: Any) -> None:
     if isinstance(value, str):
         cell.value = escape_controls(value)
-        cell.data_type = "s"  # otherwise openpyxl takes a text that starts with = for a formula
+        cell.data_type = "s"  # otherwise openpyxl treats text that starts with = as a formula
     else:
         cell.value = value

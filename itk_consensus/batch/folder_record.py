@@ -1,8 +1,8 @@
-"""Record of the files that a run wrote into a folder, as a JSON file there.
+"""Record of the files that a run wrote into a folder, stored there as a JSON file.
 
-The record is written before the files, and again after them with their hashes. So even after a
-crash every file is known to be of a finished run (its hash matches), of an unfinished one (it is
-listed without a hash), or not ours.
+The record is written before the files, and again after them with their hashes. Even after a crash,
+every file can therefore be assigned to a finished run (its hash matches), to an unfinished one (it
+is listed without a hash), or to neither.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from itk_consensus.storage.hashes import file_hash
 
 @dataclass(frozen=True)
 class FolderRecord:
-    """The content of a record; a file counts as ours only if its hash matches."""
+    """The content of a record; a file is considered ours only if its hash matches."""
 
     path: Path  #: The record's own file, next to the files
-    fingerprint: Mapping[str, Any] = field(default_factory=dict)  #: Everything the files depend on
-    #: SHA-256 of each file by name; None for a file that is being written.
+    #: All data on which the files depend
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    #: SHA-256 of each file by name; None for a file that is still being written.
     written: Mapping[str, str | None] = field(default_factory=dict)
-    result: Mapping[str, Any] | None = None  #: Other results; None until all files are written
+    result: Mapping[str, Any] | None = None  #: Additional results; None until all files are written
 
     @classmethod
     def read(cls, path: Path) -> FolderRecord | None:
-        """Read a record; None if there is none, or the file is another program's.
+        """Read a record; return None if there is none, or if another program wrote the file.
 
-        A damaged record lists no files, so that existing files are never taken for ours.
+        A damaged record lists no files, so existing files are never mistaken for ours.
 
         Raises
         ------
         FileError
-            The path is not a file, or cannot be read.
+            The path is not a file, or the file cannot be read.
         """
         if not os.path.lexists(path):
             return None
@@ -57,14 +58,14 @@ class FolderRecord:
         return cls(path, fingerprint, written, result if isinstance(result, dict) else None)
 
     def is_whole(self) -> bool:
-        """Whether a run finished and every file is unchanged."""
+        """Whether the run finished and all its files are unchanged."""
         if self.result is None:
             return False
         return all(_holds(self.path.parent / name, self.written[name]) for name in self.written)
 
 
 def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> FolderRecord:
-    """Record that files are about to be written; files of the last run remain listed."""
+    """Record that files are about to be written; files of the previous run remain listed."""
     before = FolderRecord.read(path)
     known = {} if before is None else before.written
     record = FolderRecord(path, fingerprint, {**known, **dict.fromkeys(names)})
@@ -73,7 +74,7 @@ def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> F
 
 
 def finish(record: FolderRecord, names: Iterable[str], result: Mapping[str, Any]) -> None:
-    """Record that the files are written, and delete files of earlier runs that were not."""
+    """Record that the files are written, and delete earlier files that were not rewritten."""
     folder = record.path.parent
     written = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
     for name in record.written.keys() - written.keys():
@@ -84,7 +85,7 @@ def finish(record: FolderRecord, names: Iterable[str], result: Mapping[str, Any]
 
 
 def require_ours(path: Path, names: Iterable[str]) -> None:
-    """Raise if files that are about to be replaced are not unchanged files of the record.
+    """Raise if files to be replaced are not listed in the record or were modified.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def _write(record: FolderRecord) -> None:
 
 
 def _are_hashes(written: Any) -> bool:
-    """Whether a value maps names of files in the same folder to hashes or None."""
+    """Whether a value maps names of files in one folder to hashes or None."""
     return isinstance(written, dict) and all(
         name == Path(name).name and name != ".." and isinstance(value, str | None)
         for name, value in written.items()

@@ -1,4 +1,4 @@
-"""One case of a batch: fuses it, writes the results, and records that it is done."""
+"""One case of a batch: fuse it, write the results, and record that it is finished."""
 
 from __future__ import annotations
 
@@ -62,31 +62,31 @@ UNREADABLE, OTHER_GRID = "unreadable file", "another grid"
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One row of a batch's summary table; undefined numbers are None."""
+    """One row of a batch's summary table; undefined values are None."""
 
     case: str
     status: str
     raters: int | None = None
     labels: int | None = None
-    mean_dice: float | None = None  #: Between raters, averaged over labels
+    mean_dice: float | None = None  #: Mean Dice between raters, averaged over labels
     lowest_dice: float | None = None
     verdict: str = ""  #: use, look or do not use
-    reader: str = ""  #: Raters named by the findings that decided the verdict
-    finding: str = ""  #: Text of the first of these findings; the error of a failed case
+    reader: str = ""  #: Raters named by the findings that determined the verdict
+    finding: str = ""  #: Text of the first of these findings; for a failed case, the error
     rule: str = ""  #: Name of that finding's rule
-    where: str = ""  #: Slice and position of that finding
+    where: str = ""  #: Slice and position given by that finding
     agreement: str = ""  #: Agreement of the raters: good, moderate or poor
     consensus: str = ""  #: File of the label map, relative to the batch's folder
     page: str = ""  #: File of the page, relative to the batch's folder
-    notes: str = ""  #: Raters who are copies, and labels that the method ignores
+    notes: str = ""  #: Raters who are copies of each other, and labels ignored by the method
 
 
 def run_case(case: BatchCase, plan: Plan) -> CaseResult:
-    """Fuse a case unless its record shows that it is done; an error becomes a failed row."""
+    """Fuse a case unless its record shows that it is finished; an error becomes a failed row."""
     try:
         with working(threads=plan.threads):
             return _run(case, plan)
-    except Exception as error:  # one bad case must not stop the others
+    except Exception as error:  # one failing case must not stop the others
         reason = name_files(" ".join(str(error).split()), case.raters)
         failed = failed_result(case, f"{type(error).__name__}: {reason}")
         reader, rule = _reader_to_blame(error, case)
@@ -107,7 +107,7 @@ def _reader_to_blame(error: Exception, case: BatchCase) -> tuple[str, str]:
 
 
 def name_files(text: str, files: Sequence[Path]) -> str:
-    """Replace numbers of inputs in a sentence by the names of their files."""
+    """Replace the numbers of inputs in a sentence by their file names."""
 
     def file_name(found: re.Match[str]) -> str:
         number = int(found[1])
@@ -117,7 +117,7 @@ def name_files(text: str, files: Sequence[Path]) -> str:
 
 
 def failed_result(case: BatchCase, reason: str) -> CaseResult:
-    """The row of a case that has no result."""
+    """Return the row of a case that has no result."""
     return CaseResult(case.name, FAILED, finding=reason)
 
 
@@ -154,7 +154,7 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
 
 
 def _cast_to_smallest_type(labels: Any) -> Any:
-    """Cast a label map to the smallest integer type that can represent it, like nnU-Net."""
+    """Cast a label map to the smallest integer type that can represent it, as nnU-Net does."""
     loaded = convert.load([labels], owner="consensus")
     (array,) = loaded.arrays
     assert array is not None
@@ -171,7 +171,7 @@ def _write_study_files(
     files: CaseFiles,
     plan: Plan,
 ) -> None:
-    """Write the files that tables and index page need, and those of a BIDS derivative."""
+    """Write the files used by tables and index page, and those of a BIDS derivative."""
     (array,) = convert.load(labels, owner="consensus", keep=Keep.NOTHING).arrays
     assert array is not None
     CaseStudy.of(fused, agreement, array, _repeats(case, fused)).write(files.agreement)
@@ -190,7 +190,7 @@ def _write_study_files(
 
 
 def _repeats(case: BatchCase, fused: FusionResult[Any]) -> Iterator[tuple[str, str, NDArray[Any]]]:
-    """Repeated readings, checked to be on the grid of the raters."""
+    """Yield repeated readings after checking that they are on the raters' grid."""
     for repeat in case.repeats:
         owner = f"{repeat.path}"
         views = convert.load(read_quietly(repeat.path)[0], owner=owner, keep=Keep.NOTHING)
@@ -202,14 +202,15 @@ def _repeats(case: BatchCase, fused: FusionResult[Any]) -> Iterator[tuple[str, s
 
 
 def _agreement(fused: FusionResult[Any], plan: Plan) -> AgreementResult:
-    settings = AgreementSettings(plan.surfaces, chance=False)  # the tables do not need chance
+    # the tables do not use chance-corrected agreement
+    settings = AgreementSettings(plan.surfaces, chance=False)
     assessment = assess(fused)
     found = assessment.agreement(settings, with_consensus=False)
     return found.with_volumes(assessment.volumes) if plan.volume_intervals else found
 
 
 def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
-    """Everything the result depends on; a case with an equal fingerprint need not be redone."""
+    """Return all data on which the result depends; if it is unchanged, the case is skipped."""
     images = {name: v for name, v in plan.parameters.items() if isinstance(v, Path)}
     content = {
         "version": itk_consensus.__version__,
@@ -242,7 +243,7 @@ def _hashes(path: Path) -> list[str]:
 def _finished_result(
     case: BatchCase, plan: Plan, files: CaseFiles, current: dict[str, Any]
 ) -> CaseResult | None:
-    """The recorded result of a case, if its fingerprint is current and its files are unchanged."""
+    """Return a case's recorded result if its fingerprint and its files are unchanged."""
     record = FolderRecord.read(files.record)
     # A result with a page also satisfies a plan without pages.
     accepted = (current, {**current, "reports": True})
@@ -310,7 +311,7 @@ def _sort_raters(case: BatchCase, record: LearnedRecord) -> BatchCase:
 
 
 def _require_label_maps(raters: Sequence[ImageFile]) -> None:
-    """Raise if a rater's file is an intensity image, which a pattern may match by accident."""
+    """Raise if a rater's file is an intensity image, which a pattern may match accidentally."""
     for rater in raters:
         if why := rater.intensity_reason():
             raise FileError(
@@ -322,7 +323,7 @@ def _require_label_maps(raters: Sequence[ImageFile]) -> None:
 
 
 def _notes(case: BatchCase, filter_: LabelFusionFilter, files: Sequence[ImageFile]) -> str:
-    """The warnings that the command ``fuse`` would print for this case."""
+    """Return the warnings that the command ``fuse`` would print for this case."""
     raters = [array for file in files for array in file.components]
     is_binary = filter_.foreground is not None
     notes = InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
@@ -334,7 +335,7 @@ def _notes(case: BatchCase, filter_: LabelFusionFilter, files: Sequence[ImageFil
 
 
 def _rater_files(case: BatchCase, raters: int) -> tuple[list[str], list[Path]]:
-    """Name and file of each rater; a single file may hold all raters."""
+    """Return the name and file of each rater; a single file may hold all raters."""
     if raters == len(case.raters):
         return list(case.rater_names), list(case.raters)
     if len(case.raters) == 1:
@@ -379,7 +380,7 @@ def _none_if_not_finite(value: float) -> float | None:
 
 
 def worst_first(results: Sequence[CaseResult]) -> list[CaseResult]:
-    """Sort results: failed cases first, then the worst verdicts, then the lowest Dice."""
+    """Sort results: first failed cases, then by severity of the verdict, then by Dice."""
 
     def badness(result: CaseResult) -> tuple[bool, int, float, str]:
         dice = 2.0 if result.mean_dice is None else result.mean_dice

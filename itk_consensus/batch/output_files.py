@@ -1,4 +1,4 @@
-"""Names of the files that a batch writes: its own, and those of each case."""
+"""Names of the files that a batch writes: those of the whole batch and those of each case."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from itk_consensus.batch.plan import Plan
 TABLE = "summary.csv"
 INDEX = "index.html"
 BATCH_RECORD = "batch.json"
-#: List of the fused cases, which `itk-consensus batch` and `review` accept as input.
+#: List of the fused cases, accepted as input by `itk-consensus batch` and `review`.
 CASES = "cases.json"
-#: Tables of the study, and their descriptions.
+#: Tables of the study, with their descriptions.
 STUDY = {
     "pairs.csv": "every two raters of every case",
     "raters.csv": "each rater over all cases",
@@ -31,7 +31,7 @@ THUMBNAIL = "thumbnail.png"
 
 
 class CaseFiles(NamedTuple):
-    """The files of a case's results."""
+    """Paths of the results of a case."""
 
     output: Path  #: The batch's folder
     record: Path  #: A `FolderRecord`
@@ -39,12 +39,12 @@ class CaseFiles(NamedTuple):
     agreement: Path  #: A `CaseStudy`
     thumbnail: Path
     page: Path | None = None
-    probability: Path | None = None  #: Probabilities of all labels, of BIDS derivatives only
+    probability: Path | None = None  #: Probabilities of all labels, for BIDS derivatives only
     sidecar: Path | None = None  #: JSON that describes the volumes of `probability`
 
     @classmethod
     def of(cls, case: BatchCase, plan: Plan) -> CaseFiles:
-        """The files of a case, by default in its own folder."""
+        """Return the files of a case, by default in its own folder."""
         if plan.bids:
             return cls._of_bids(case, plan)
         if plan.nnunet:
@@ -61,7 +61,7 @@ class CaseFiles(NamedTuple):
 
     @classmethod
     def _of_nnunet(cls, case: BatchCase, plan: Plan) -> CaseFiles:
-        """All cases in one folder, each label map named like its case."""
+        """Return files in a folder shared by all cases; each label map is named like its case."""
 
         def path_of(suffix: str) -> Path:
             return plan.output / f"{case.folder}{suffix}"
@@ -101,7 +101,7 @@ class CaseFiles(NamedTuple):
         return [self.consensus, self.agreement, self.thumbnail, *known]
 
     def columns(self) -> dict[str, Any]:
-        """Columns of the summary table: paths relative to the batch's folder."""
+        """Return the columns of the summary table: paths relative to the batch's folder."""
         folder = self.output
         return {
             "consensus": self.consensus.relative_to(folder).as_posix(),

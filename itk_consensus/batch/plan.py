@@ -13,26 +13,27 @@ class Plan:
     """Settings of a batch, which apply to every case."""
 
     method: str
-    output: Path  #: Each case gets a folder in it
-    #: Parameters of the method's filter; images are given as paths.
+    output: Path  #: Folder in which each case gets its own folder
+    #: Parameters of the method's filter; images are passed as paths.
     parameters: Mapping[str, Any] = field(default_factory=dict)
     reports: bool = False  #: Whether each case gets a page
-    threads: int = 1  #: Threads of one case
-    overwrite: bool = False  #: Whether files that no earlier run has written may be replaced
+    threads: int = 1  #: Number of threads per case
+    overwrite: bool = False  #: Whether files not written by an earlier run may be replaced
     suffix: str = ".nii.gz"
     surfaces: bool = False  #: Whether distances between contours are measured
     bids: bool = False  #: Whether files are named and described as BIDS derivatives
     excel: bool = False  #: Whether the tables are also written as a workbook
-    #: Appearance of pages: keywords of `itk_consensus.report`.
+    #: Appearance of pages: keyword arguments of `itk_consensus.report`.
     look: Mapping[str, Any] = field(default_factory=dict)
     full: bool = False  #: Whether results are compared with Consensus
     accept_own_outputs: bool = False  #: Whether results of earlier runs are accepted as raters
-    volume_intervals: bool = False  #: Whether intervals of another rater's volume are computed
-    nnunet: bool = False  #: Whether label maps lie in the folder itself, named like their cases
-    learned: Path | None = None  #: Record of a learned fusion, used instead of the method
+    volume_intervals: bool = False  #: Whether intervals for another rater's volume are computed
+    #: Whether label maps are written directly into the folder, named like their cases
+    nnunet: bool = False
+    learned: Path | None = None  #: Record of a learned fusion, used in place of the method
 
     def absolute(self) -> Plan:
-        """The same plan with absolute paths, for processes with another working directory."""
+        """Return the same plan with absolute paths, for processes in another working directory."""
         parameters = {
             name: value.absolute() if isinstance(value, Path) else value
             for name, value in self.parameters.items()

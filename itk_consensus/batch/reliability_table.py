@@ -1,4 +1,4 @@
-"""The reliability table of a batch: statistics of volumes and labels for each structure.
+"""The reliability table of a batch: statistics of volumes and labels per structure.
 
 Its rows are explained in docs/howto/study_tables.md.
 """
@@ -21,7 +21,7 @@ from itk_consensus.core.array_types import Floats
 
 Row = dict[str, Any]
 
-#: Reliability of a mean of raters, for which the table gives the number of raters needed.
+#: Reliability of the mean of raters for which the table states the number of raters required.
 WANTED = 0.9
 
 _BEYOND_CHANCE = {
@@ -33,14 +33,14 @@ _WHERE: dict[Region, str] = {"grid": "all voxels", "union": "voxels that a rater
 
 
 def label_reliability(volumes: Floats, chance: Mapping[Region, Floats], unit: str) -> Iterator[Row]:
-    """Compute the rows of one label.
+    """Compute the rows for one label.
 
     Parameters
     ----------
     volumes : (N, J, M) ndarray
-        Volumes by case, rater and reading; NaN for missing ones.
+        Volumes by case, rater and reading; NaN for missing readings.
     chance : mapping of region to (N, T) ndarray
-        `ChanceTerms.numbers` of each case.
+        `ChanceTerms.numbers` for each case.
     unit : str
         Unit of the volumes.
     """

@@ -1,4 +1,4 @@
-"""HTML page of a study of submissions: the ranking and its certainty, then all tables."""
+"""HTML page of a study of submissions: the ranking and its certainty, followed by all tables."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _SURE = 0.05
 
 
 def score_page(study: StudyScores, links: Mapping[str, str]) -> str:
-    """HTML page of a study.
+    """Return the HTML page of a study.
 
     Parameters
     ----------
     links : mapping of str to str
-        Descriptions of the other files, by name.
+        Descriptions of the other files, keyed by file name.
     """
     part = study.main_part
     lead = join_markup(
@@ -55,7 +55,7 @@ def score_page(study: StudyScores, links: Mapping[str, str]) -> str:
 
 
 def verdict(study: StudyScores) -> str:
-    """Describe in a sentence or two which submission has the highest Dice, and how surely."""
+    """Describe in one or two sentences which submission has the highest Dice, and how certainly."""
     part = study.main_part
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     order = study.ranking(part, "dice").ranks
@@ -111,7 +111,7 @@ def _missing_notes(study: StudyScores) -> list[Markup]:
 
 
 def _plots(study: StudyScores, part: int | str) -> list[Markup]:
-    """A dot for each submission, over the band of the readers' scores."""
+    """Return a plot with one dot per submission, over the band of the readers' scores."""
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     plots = []
     for measure, about in study.measures.items():
@@ -131,7 +131,7 @@ def _plots(study: StudyScores, part: int | str) -> list[Markup]:
 
 
 def _order(study: StudyScores, part: int | str) -> list[Markup]:
-    """Frequencies of each submission's places in bootstrap samples of the cases."""
+    """Return the frequencies of each submission's ranks in bootstrap samples of the cases."""
     if len(study.submissions) < 2:
         return [tag("p", "A single submission has no ranking.", class_="quiet")]
     found = study.ranking(part, "dice")
@@ -186,7 +186,7 @@ def _meanings(study: StudyScores) -> Markup:
 
 
 def _two_lines(body: list[list[str]]) -> list[list[Any]]:
-    """Put intervals below their values in the cells of a table."""
+    """Put intervals on a second line below their values in the cells of a table."""
 
     def cell(text: str) -> Any:
         value, _, interval = text.partition(" (")
@@ -197,7 +197,7 @@ def _two_lines(body: list[list[str]]) -> list[list[Any]]:
 
 
 def _place(share: float) -> Markup:
-    """A share as a table cell; larger shares are darker."""
+    """Return a share as a table cell; larger shares are darker."""
     return tag("td", f"{share:.0%}", style=f"--share:{share:.2f}", class_="place")
 
 

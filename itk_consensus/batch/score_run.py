@@ -1,4 +1,4 @@
-"""Scoring of submissions from files: scores all cases, writes tables and a page."""
+"""Score submissions from files: all cases, tables and a page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from itk_consensus.storage.locking import exclusive_lock
 
 RECORD = "score.json"
 PAGE = "index.html"
-#: Tables, and their descriptions.
+#: Tables, with their descriptions.
 TABLES = {
     "summary.csv": "each submission over all cases, and the readers' own score",
     "comparisons.csv": "every two submissions, with corrected p",
@@ -41,20 +41,20 @@ class ScorePlan:
 
     output: Path
     structures: Mapping[int, str] | None = None
-    #: Keywords of `score_study`.
+    #: Keyword arguments of `score_study`.
     measured: Mapping[str, Any] | None = None
     overwrite: bool = False
 
 
 def submissions_of(patterns: Mapping[str, str], together: str | None) -> dict[str, dict[str, Any]]:
-    """Find the files of submissions, by name and case.
+    """Find the files of submissions, keyed by submission and case.
 
     Parameters
     ----------
     patterns : mapping of str to str
-        Pattern of each submission, such as ``net/{case}.nii.gz``; ``*`` matches several samples.
+        Pattern of each submission, e.g. ``net/{case}.nii.gz``; ``*`` matches several samples.
     together : str, optional
-        Common pattern of all submissions, such as ``{submission}/{case}.nii.gz``.
+        Common pattern of all submissions, e.g. ``{submission}/{case}.nii.gz``.
     """
     found: dict[str, dict[str, list[Path]]] = {}
     if together is not None:
@@ -76,13 +76,13 @@ def run_score(
     plan: ScorePlan,
     after_case: Callable[[str], None] | None = None,
 ) -> StudyScores:
-    """Score every case, and write tables and a page.
+    """Score every case, and write the tables and the page.
 
     Raises
     ------
     FileError
-        An output would overwrite an input or, unless ``plan.overwrite``, a file that no earlier
-        run has written; or another run is writing to this folder.
+        An output would overwrite an input or, unless ``plan.overwrite``, a file not written by an
+        earlier run; or another run is writing to this folder.
     """
     record, names = plan.output / RECORD, (*TABLES, *OTHERS, PAGE)
     writes = _write_claims(plan, (*names, RECORD))
@@ -128,7 +128,7 @@ def _write(study: StudyScores, folder: Path) -> None:
 def _read_claims(
     cases: Sequence[BatchCase], submissions: Mapping[str, Mapping[str, Any]]
 ) -> list[Claim]:
-    """Claims on the files to read; missing files are errors of their cases."""
+    """Return the claims on the files to read; a missing file is an error of its case."""
     found = [
         Claim(f"a reader of case {one.name!a}, {path}", path)
         for one in cases

@@ -1,7 +1,7 @@
 """Raters with probabilities: one file with all classes, one file per class, or nnU-Net's.
 
 Each becomes an `ImageFile` whose image is a list with one image per class, and whose component is
-the most likely label, so that code that describes raters works for probabilities, too.
+the most likely label, so that code that describes raters also works for probabilities.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.votes.class_probabilities import has_fractions, most_probable_class, sum_to_one
 
-#: Extensions of nnU-Net's label maps, next to probabilities.
+#: Extensions of nnU-Net's label maps, which are beside the probabilities.
 _LABEL_MAPS = (".nii.gz", ".nii", ".nrrd", ".mha")
 
 
@@ -34,7 +34,7 @@ def takes_probabilities(fuser: type[LabelFusionFilter]) -> bool:
 
 
 def soft_raters(files: Sequence[ImageFile], classes: int | None) -> list[ImageFile]:
-    """Group files into raters: one file with all classes each, or `classes` files each."""
+    """Group files into raters: either one file with all classes each, or `classes` files each."""
     if classes is None:
         return [_of_one_file(file) for file in files]
     if len(files) % classes:
@@ -49,8 +49,8 @@ def soft_raters(files: Sequence[ImageFile], classes: int | None) -> list[ImageFi
 def read_rater(path: Path, image: Any = None) -> ImageFile:
     """Read a rater's file.
 
-    Probabilities of a network get their geometry from its label map in the same folder, or else
-    from the image.
+    Probabilities of a network get their geometry from its label map in the same folder or, if there
+    is none, from the image.
     """
     if not is_network_output(path):
         return ImageFile.of(path, read_quietly(path)[0])
@@ -66,13 +66,13 @@ def read_rater(path: Path, image: Any = None) -> ImageFile:
 
 
 def network_label_map(path: Path) -> Path | None:
-    """The label map that nnU-Net wrote next to its probabilities; None if it is missing."""
+    """Return the label map that nnU-Net wrote beside its probabilities; None if it is missing."""
     candidates = (path.with_name(f"{path.stem}{ending}") for ending in _LABEL_MAPS)
     return next((file for file in candidates if file.is_file()), None)
 
 
 def network_rater(path: Path, like: ImageFile) -> ImageFile:
-    """Read nnU-Net's probabilities as a rater, with the geometry of an image."""
+    """Read nnU-Net's probabilities as a rater; the geometry is taken from an image."""
     probabilities = read_network_output(path, like.geometry.shape)
     loaded = convert.load(like.image, owner=str(like.path))
     images = [convert.to_image(one, loaded) for one in probabilities]
@@ -80,13 +80,13 @@ def network_rater(path: Path, like: ImageFile) -> ImageFile:
 
 
 def soft_methods() -> str:
-    """The methods for probabilities, as an option of the command line."""
+    """Return the methods that accept probabilities, formatted as a command-line option."""
     names = [name for name, one in METHODS.items() if one.takes_probabilities]
     return f"--method {', '.join(names)} or vote"
 
 
 def require_labels(files: Sequence[ImageFile], method: str) -> None:
-    """Raise an `InputError` if a file holds probabilities, with the methods that accept them."""
+    """Raise an `InputError` that names suitable methods if a file holds probabilities."""
     for file in files:
         if any(has_fractions(array) for array in file.components):
             raise InputError(
@@ -97,7 +97,7 @@ def require_labels(files: Sequence[ImageFile], method: str) -> None:
 
 
 def fused_space(file: ImageFile) -> ImageGeometry:
-    """Geometry of the fused result, without the fourth axis if that holds the classes."""
+    """Return the geometry of the fused result, without a fourth axis that holds the classes."""
     is_series = not any(has_fractions(array) for array in file.components)
     return file.geometry if is_series else file.geometry.first_axes(3)
 

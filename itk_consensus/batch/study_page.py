@@ -34,11 +34,11 @@ from itk_consensus.review.rater_colors import rater_color
 #: The first difference of two grids in the message of a failed case.
 _DIFFERENCES = re.compile(r"\b(size|spacing|origin|direction|shape) \([^)]*\) instead of \([^)]*\)")
 
-#: Maximum numbers of thumbnails, rows of the map of raters, and plots; more are slow to open.
+#: Maximum numbers of thumbnails, rows of the map of raters, and plots; more would load slowly.
 _MOST_THUMBNAILS = 500
 _MOST_OF_MAP = 200
 _MOST_PLOTS = 40
-#: Maximum number of cases of a verdict that are named at the top.
+#: Maximum number of cases per verdict that are named at the top.
 _MOST_NAMED = 8
 
 
@@ -49,16 +49,16 @@ def index_text(
     thumbnails: Mapping[str, bytes],
     links: Mapping[str, str],
 ) -> str:
-    """HTML page of the cohort.
+    """Return the HTML page of the cohort.
 
     Parameters
     ----------
     results : sequence of CaseResult
-        Worst first.
+        Sorted, the worst first.
     thumbnails : mapping of str to bytes
-        PNG of each case that has one.
+        A PNG for each case that has one.
     links : mapping of str to str
-        Other files of the batch, by what they are.
+        Other files of the batch, keyed by description.
     """
     broken = [result for result in results if result.status == FAILED]
     done = [result for result in results if result.status != FAILED]
@@ -96,7 +96,7 @@ def index_text(
 
 
 def verdict_sentence(results: Sequence[CaseResult]) -> Markup:
-    """Describe how many cases may be used, and which may not, with links to their pages."""
+    """Describe how many cases may be used, and list the others with links to their pages."""
     done = [one for one in results if one.status != FAILED]
     fine = sum(one.verdict == "use" for one in done)
     word = tag("b", "use", class_="word use")
@@ -185,7 +185,7 @@ def _shortened(text: str) -> str:
 
 
 def _absences(absent: Mapping[str, Sequence[str]]) -> str:
-    """Readers who are missing, and in which cases: "dora in case-04"."""
+    """Describe which readers are missing in which cases: "dora in case-04"."""
     cases: dict[str, list[str]] = {}
     for case, names in absent.items():
         for name in names:
@@ -194,7 +194,7 @@ def _absences(absent: Mapping[str, Sequence[str]]) -> str:
 
 
 def _filters(done: Sequence[CaseResult]) -> Markup:
-    """Select boxes of verdict and reader, which filter the rows of the table."""
+    """Return select boxes for verdict and reader, which filter the rows of the table."""
     named = {name for one in done for name in one.reader.split(", ") if name}
     choices = {"verdict": reversed(WORDS), "reader": sorted(named)}
     boxes = [
@@ -263,7 +263,7 @@ def _thumbnail(picture: bytes | None) -> Markup | None:
 
 
 def _of_study(results: Sequence[CaseResult], study: Study) -> list[Markup]:
-    """Sections about raters and structures over all cases."""
+    """Return the sections about raters and structures over all cases."""
     raters = study.of_raters()
     return [
         section("Readers", _rater_table(raters), _map(results, study), id_="raters"),
@@ -300,7 +300,7 @@ def _rater_table(rows: Sequence[Row]) -> Markup:
 
 
 def _map(results: Sequence[CaseResult], study: Study) -> Markup:
-    """Table of raters by cases: Dice with the vote of the others."""
+    """Return a table of raters by cases: Dice with the vote of the others."""
     raters = study.raters
     rows = []
     for one in results[:_MOST_OF_MAP]:

@@ -1,7 +1,7 @@
 """The tables of a study, computed from the records of its cases: pairs, raters, cases.
 
-The Dice of a rater with the vote of the others shows what humans achieve: a method with an
-equal Dice is as good as a rater. Its interval is bootstrapped over cases.
+The Dice of a rater with the vote of the others is the human ceiling: a method with the same Dice is
+as good as a rater. Its interval is bootstrapped over cases.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itk_consensus.core.array_types import Floats
 
 Row = dict[str, Any]
 
-#: Name of the row of all raters together.
+#: Name of the row that pools all raters.
 ALL_RATERS = "all raters"
 
 
@@ -31,10 +31,10 @@ class Study:
     """All finished cases of a batch."""
 
     cases: Mapping[str, CaseStudy]
-    names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels, if known
+    names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels, if they are known
 
     def structure(self, label: int) -> str:
-        """Name of a label."""
+        """Return the name of a label."""
         return self.names.get(label, f"label {label}")
 
     @property
@@ -44,11 +44,11 @@ class Study:
         return list(dict.fromkeys(found))
 
     def raters_of(self, case: str) -> list[str]:
-        """Names of a case's raters that are the same in all cases."""
+        """Return the names of a case's raters that are the same in all cases."""
         return common_rater_names(case, self.cases[case].raters)
 
     def missing(self, case: str) -> list[str]:
-        """Raters of at least two other cases who are missing in this one."""
+        """Return the raters of at least two other cases who are missing in this case."""
         here = set(self.raters_of(case))
         often = [name for name in self.raters if self._number(name) > 1]
         return [name for name in often if name not in here]
@@ -57,7 +57,7 @@ class Study:
         return sum(rater in self.raters_of(case) for case in self.cases)
 
     def pairs(self) -> list[Row]:
-        """A row for each case, label and pair of raters."""
+        """Return a row for each case, label and pair of raters."""
         rows = []
         for case, study in self.cases.items():
             called = dict(zip(study.raters, self.raters_of(case), strict=True))
@@ -68,7 +68,7 @@ class Study:
         return rows
 
     def of_cases(self) -> list[Row]:
-        """A row for each case and label."""
+        """Return a row for each case and label."""
         rows = []
         for case, study in self.cases.items():
             for one in study.labels:
@@ -95,7 +95,7 @@ class Study:
         return rows
 
     def of_raters(self) -> list[Row]:
-        """A row for each rater and label, and one of all raters: the human ceiling."""
+        """Return a row for each rater and label, and one for all raters (the human ceiling)."""
         rows = []
         labels = sorted({one.label for study in self.cases.values() for one in study.labels})
         for label in labels:
@@ -106,7 +106,8 @@ class Study:
                 bias = np.array([one.bias for one in found if one.bias is not None])
                 ceiling += [one for one in found if one.dice is not None]
                 rows.append(self._rater_row(rater, label, len(found), dice, bias))
-            # The bootstrap resamples cases, not raters, who are not independent within a case.
+            # The bootstrap resamples cases, not raters, since raters are not independent within a
+            # case.
             by_case: dict[str, list[float]] = {}
             for one in ceiling:
                 assert one.dice is not None
@@ -146,7 +147,7 @@ class Study:
         return dice
 
     def next_readings(self) -> list[Row]:
-        """A row for each case and label, sorted by the expected change by one more reading."""
+        """Return a row for each case and label, sorted by expected change by another reading."""
         rows = [
             {
                 "case": case,
@@ -163,7 +164,7 @@ class Study:
         return sorted(rows, key=lambda row: -row["expected_change"])
 
     def reliability(self) -> list[Row]:
-        """A row for each structure and statistic of reliability, with its interval."""
+        """Return a row for each structure and statistic of reliability, with its interval."""
         labels = sorted({one.label for study in self.cases.values() for one in study.labels})
         return [
             {"structure": self.structure(label), **row}
@@ -176,15 +177,15 @@ class Study:
         ]
 
     def _chance(self, label: int, region: Region) -> Floats:
-        """(N, T) terms of chance-corrected agreement, of each case that has the label."""
+        """Return the (N, T) terms of chance-corrected agreement for each case with the label."""
         records = (one for study in self.cases.values() for one in study.labels)
         found = (one.chance.get(region) for one in records if one.label == label)
         return np.array([numbers for numbers in found if numbers])
 
     def volumes(self, label: int) -> Floats:
-        """(N, J, M) volumes of a label by case, rater and reading; NaN for missing ones.
+        """Return the (N, J, M) volumes of a label by case, rater and reading; NaN if missing.
 
-        Volumes are 0 in a case in which nobody drew the label.
+        Volumes are 0 in a case in which the label was not drawn.
         """
         raters = {name: number for number, name in enumerate(self.raters)}
         again: dict[tuple[int, int], list[float]] = {}
@@ -245,12 +246,12 @@ class FarthestRater:
 @dataclass(frozen=True)
 class _OfRater:
     case: str
-    dice: float | None  #: With the vote of the others
-    bias: float | None  #: Of volume, in % of the others' mean
+    dice: float | None  #: Dice with the vote of the others
+    bias: float | None  #: Bias of the volume, in % of the others' mean
 
 
 def bootstrap_interval(values: Floats) -> tuple[float | None, float | None]:
-    """Bootstrap interval of the mean over cases; None with fewer than two values."""
+    """Return the bootstrap interval of the mean over cases; None with fewer than two values."""
     if values.size < 2:
         return None, None
     found = mean_interval(values)
@@ -258,7 +259,7 @@ def bootstrap_interval(values: Floats) -> tuple[float | None, float | None]:
 
 
 def outliers(values: Mapping[str, float]) -> set[str]:
-    """Cases below Tukey's fence: the lower quartile minus 1.5 interquartile ranges."""
+    """Return the cases below Tukey's fence: the lower quartile minus 1.5 interquartile ranges."""
     if len(values) < 5:
         return set()
     low, high = np.percentile(list(values.values()), (25, 75))
@@ -266,7 +267,7 @@ def outliers(values: Mapping[str, float]) -> set[str]:
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """The union of the columns of rows, in order of first occurrence."""
+    """Return the union of the columns of rows, in order of first occurrence."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 

@@ -28,7 +28,7 @@ from itk_consensus.core.errors import MissingDependencyError, ParameterError
 
 Work = Callable[[BatchCase], CaseResult]
 
-#: Stands for a dask cluster on this machine, instead of an address.
+#: Selects a dask cluster on this machine, in place of an address.
 LOCAL = "local"
 
 _ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.%]+\]|[^\s/:@]+):[0-9]{1,5}")
@@ -45,9 +45,9 @@ def results_of(
     Parameters
     ----------
     work : callable
-        Must be picklable, since it runs in another process.
+        Must be picklable, since it runs in other processes.
     jobs : int
-        Number of processes; ignored if a scheduler has its own workers.
+        Number of processes; ignored if the scheduler has its own workers.
     scheduler : str, optional
         Address of a dask scheduler, or "local" for a dask cluster of `jobs` processes.
     """
@@ -58,7 +58,7 @@ def results_of(
     lost: list[BatchCase] = []
     with _processes(jobs) as executor:
         yield from _collect(executor, cases, work, lost)
-    # A process that dies breaks its pool; running lost cases one by one shows which one kills it.
+    # A process that dies breaks its pool; running the lost cases one by one identifies the cause.
     for case in lost:
         alone: list[BatchCase] = []
         with _processes(1) as executor:
@@ -82,20 +82,21 @@ def _collect(
             yield future.result()
         except BrokenProcessPool:
             lost.append(case)
-        except Exception as error:  # a worker of the cluster that is gone
+        except Exception as error:  # a worker of the cluster disappeared
             yield failed_result(case, f"{type(error).__name__}: {error}")
 
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
     others = set(multiprocessing.active_children())
-    with _ignore_interrupts():  # inherited by the fork server, which then prints no traceback
+    # inherited by the fork server, which then does not print a traceback
+    with _ignore_interrupts():
         context = _context()
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
     try:
         yield executor
     except BaseException:
-        # An interrupt does not wait for running cases; they will be redone by the next run.
+        # After an interrupt, do not wait for running cases; the next run will repeat them.
         with _ignore_interrupts():
             for worker in set(multiprocessing.active_children()) - others:
                 worker.kill()
@@ -107,7 +108,7 @@ def _processes(jobs: int) -> Iterator[Executor]:
 
 @contextmanager
 def _ignore_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C in the block: a second one would leave workers alive, which blocks the exit."""
+    """Ignore Ctrl-C in this context; a second one would leave workers alive and block the exit."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -119,9 +120,9 @@ def _ignore_interrupts() -> Iterator[None]:
 
 
 def _context() -> Any:
-    """Multiprocessing context without plain fork, which can deadlock a process with threads.
+    """Return a multiprocessing context without plain fork, which can deadlock with threads.
 
-    Where available it is the fork server, which imports what workers need once.
+    If available, this is the fork server, which imports the modules that workers need only once.
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -134,9 +135,9 @@ def _context() -> Any:
 
 
 def _end_server() -> None:
-    """Kill the fork server, which may still be importing and then start useless workers.
+    """Kill the fork server, which may still be importing and would then start useless workers.
 
-    There is no public API for this; otherwise the server ends later, with a traceback. It is
+    There is no public API for this; without it, the server exits later, with a traceback. It is
     restarted when needed.
     """
     module = sys.modules.get("multiprocessing.forkserver")
@@ -185,13 +186,13 @@ def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
             yield client
         return
     _require_scheduler(scheduler)
-    # A client that fails to connect must not remain the process's default.
+    # A client that fails to connect must not remain the default of the process.
     with Client(scheduler, timeout=10, set_as_default=False) as client, client.as_current():
         yield client
 
 
 def _require_scheduler(address: str) -> None:
-    """Raise unless a scheduler answers, since a client would wait for it forever."""
+    """Raise unless a scheduler responds, since a client would wait for it forever."""
     from distributed import rpc
     from distributed.security import Security
 
@@ -203,12 +204,12 @@ def _require_scheduler(address: str) -> None:
     try:
         if not _ADDRESS.fullmatch(address):
             raise ValueError("it must be like tcp://host:8786, or local")
-        with ThreadPoolExecutor(1) as pool:  # in a notebook this thread already runs a loop
+        with ThreadPoolExecutor(1) as pool:  # in a notebook, this thread already runs an event loop
             future = pool.submit(asyncio.run, asyncio.wait_for(kind(), _SECONDS_TO_ANSWER))
             found = future.result()
         if found != "Scheduler":
             raise ValueError(f"a {found} answers there")
-    except Exception as error:  # another server's answer can raise anything
+    except Exception as error:  # the response of another kind of server can raise anything
         reason = str(error) or f"it does not answer within {_SECONDS_TO_ANSWER} s"
         raise ParameterError(
             f"--scheduler must be the address of a dask scheduler, got {address!a}: {reason}"

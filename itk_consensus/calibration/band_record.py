@@ -38,7 +38,7 @@ class BandRecord(ConformalRecord):
         return guarantee(self.options, self.number, self.labels, self.reference_kind)
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields, with the problem."""
+        """Yield inconsistent fields and what is wrong with them."""
         spreads = self.labels if self.options.uses_spread else 0
         if len(self.tau) != (self.labels if self.options.mondrian else 1):
             yield "tau", f"must be one, or with mondrian one per label, got {list(self.tau)}"
@@ -49,7 +49,7 @@ class BandRecord(ConformalRecord):
                 yield f"cases[{i}]", f"must have {len(self.tau)} scores and {spreads} spreads"
 
     def doubts(self) -> Iterator[str]:
-        """What a user should know before trusting the record."""
+        """Yield reasons for caution that a user of the record should know."""
         options, n = self.options, len(self.cases)
         if options.unit == "voxel":
             yield "Unit voxel carries no guarantee for any case: voxels are not exchangeable"
@@ -67,7 +67,7 @@ def band_record(
     provenance: Mapping[str, Any],
     owner: str,
 ) -> BandRecord:
-    """Find the thresholds and make their record; the arguments are those of `make_record`."""
+    """Find the thresholds and make their record; takes the arguments of `make_record`."""
     facts = [case.facts for case in cases]
     needed = cases_needed(options.alpha) if options.unit == "case" else 1
     check_cases(facts, options.alpha, needed, owner)

@@ -1,4 +1,4 @@
-"""Base classes of the calibrating filters: loading of cases, and checks of them."""
+"""Base classes of the calibrating filters: loading and checking of cases."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MISSING = object()
 
 
 class RegionMixin(ProcessObject):
-    """Parameters of the region around a structure and of the kind of probabilities."""
+    """Parameters for the region around a structure and for the kind of probabilities."""
 
     RegionMargin = Parameter(
         LENGTH, 10.0, "Width in mm of the region around the structure that is evaluated."
@@ -110,7 +110,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
     ) -> tuple[ProbabilityCase, LoadedImages]:
-        """View one case's arrays and check their values; outputs have its geometry.
+        """Wrap one case's arrays and check their values; outputs get the case's geometry.
 
         `which` identifies the case in messages, such as " of case 3".
         """
@@ -182,7 +182,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
             raise InputError(f"must hold labels, got {what}; {advice}", owner=owner)
 
     def _foreground(self, array: NDArray[Any], owner: str) -> NDArray[np.uint16]:
-        """Mask of the reference's label that the probability image is about."""
+        """Return a mask of the reference label to which the probability image refers."""
         found = [int(label) for label in LabelStack.multilabel([array], owner=owner).labels]
         if found[0] < 0:
             raise InputError(f"must hold labels from 0 on, got {found[0]}", owner=owner)
@@ -200,7 +200,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
 
 
 def of_cases(what: str, numbers: Sequence[int]) -> str:
-    """Subject and verb of a sentence about cases: "the references of cases 1, 2 are"."""
+    """Return subject and verb for a sentence about cases: "the references of cases 1, 2 are"."""
     named = ", ".join(map(str, numbers[:5])) + (" ..." if len(numbers) > 5 else "")
     return f"{what} of case {named} is" if len(numbers) == 1 else f"{what}s of cases {named} are"
 
@@ -216,7 +216,7 @@ class OneKindFilter(CalibrationFilter[Kindred]):
     )
 
     def _differences(self, record: Kindred, case: ProbabilityCase) -> Iterator[str]:
-        """Differences between a case and the calibration cases, as sentences."""
+        """Yield sentences on how a case differs from the calibration cases."""
         kinds: tuple[str, ...] = record.probability_kinds
         if (kind := case.kind) not in (None, *kinds):
             made_on = " and ".join(kinds) or "raters who all agree"
@@ -229,7 +229,7 @@ class OneKindFilter(CalibrationFilter[Kindred]):
 def kind_of_calibration(
     path: PathLike, kinds: Collection[type[CalibrationFilter[Any]]]
 ) -> type[CalibrationFilter[Any]]:
-    """The filter class, among `kinds`, whose record a file contains."""
+    """Return the filter class among `kinds` whose record is stored in a file."""
     text = text_of(path)
     found = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
     if found is None:

@@ -31,7 +31,7 @@ HELD_OUT_RATER = "held-out rater"
 REFERENCE_KINDS = (TRUTH, HELD_OUT_RATER)
 
 LIMIT = "no statistic of the raters can see an error that all of them share"
-#: For each kind of reference, whose labels are covered (two wordings), and the guarantee's limits.
+#: For each kind of reference: two wordings of what is covered, and the limits of the guarantee.
 WORDS = {
     TRUTH: ("the true", "the true", LIMIT),
     HELD_OUT_RATER: (
@@ -58,7 +58,7 @@ class BandOptions(Part):
     probability_is_vote_fraction: Annotated[bool, Boolean()]
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Options that exclude each other."""
+        """Yield options that exclude each other."""
         if self.alpha in (0, 1):
             yield "Alpha", f"must be between 0 and 1, got {self.alpha:g}"
         if self.unit == "voxel" and self.risk != "miscoverage":
@@ -66,11 +66,11 @@ class BandOptions(Part):
 
     @property
     def uses_spread(self) -> bool:
-        """Whether scores are measured in spreads of the raters."""
+        """Whether scores are expressed in units of the raters' spread."""
         return self.score == "distance" and self.normalization == "rater_spread"
 
     def label_tolerance(self, label: int) -> float:
-        """Share of a label's voxels that a covered case may miss."""
+        """Return the share of a label's voxels that a covered case may miss."""
         if self.risk == "max":
             return 0.0
         return self.tolerance if label else self.tolerance / BACKGROUND_STRICTNESS
@@ -82,7 +82,7 @@ class Thresholds:
 
     tau: tuple[float, ...]
     number: int  #: Number of exchangeable units (cases or voxels) they were computed from
-    #: Score of each case for each threshold or, for `fnr` and voxels, the share missed.
+    #: Score of each case for each threshold; for `fnr` and voxel-wise scores, the share missed.
     case_scores: tuple[tuple[float, ...], ...]
     coverage_range: tuple[float, float] | None  #: 10-90 % range of the coverage of new cases
 
@@ -92,23 +92,23 @@ CaseDistributions = Sequence[ScoreDistribution]
 
 
 def conformal_rank(alpha: float, n: int) -> int:
-    """k = ceil((1 - alpha)(n + 1)): the threshold is the k-th smallest of n scores."""
+    """Return k = ceil((1 - alpha)(n + 1)): the threshold is the k-th smallest of n scores."""
     return n + 1 - int(exact_decimal(alpha) * (n + 1))
 
 
 def cases_needed(alpha: float) -> int:
-    """Smallest number of cases with a finite threshold: ceil(1 / alpha) - 1."""
+    """Return the smallest number of cases with a finite threshold: ceil(1 / alpha) - 1."""
     return ceil(1 / exact_decimal(alpha)) - 1
 
 
 def conformal_threshold(scores: Sequence[float], alpha: float) -> float:
-    """The k-th smallest score; infinite if k exceeds their number."""
+    """Return the k-th smallest score; infinite if k exceeds the number of scores."""
     rank = conformal_rank(alpha, len(scores))
     return float(np.sort(scores)[rank - 1]) if rank <= len(scores) else inf
 
 
 def coverage_range(alpha: float, n: int) -> tuple[float, float]:
-    """10th and 90th percentile of the true coverage over calibration sets.
+    """Return the 10th and 90th percentiles of the true coverage over calibration sets.
 
     Given the n calibration cases the coverage of further cases is Beta(k, n + 1 - k).
     """
@@ -118,12 +118,12 @@ def coverage_range(alpha: float, n: int) -> tuple[float, float]:
 
 
 def case_loss(case: Sequence[ScoreDistribution], threshold: float) -> float:
-    """The largest share, over labels, of a label's voxels that a threshold misses."""
+    """Return the largest share of any label's voxels that a threshold misses."""
     return max(label.missed_share(threshold) for label in case)
 
 
 def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -> float:
-    """The smallest threshold at which ``(sum of losses + 1) / (n + 1) <= alpha``.
+    """Return the smallest threshold at which ``(sum of losses + 1) / (n + 1) <= alpha``.
 
     The next case's expected loss is then at most alpha, since losses are at most 1 and
     non-increasing in the threshold. The sum changes only at observed scores, so searching those is
@@ -154,7 +154,7 @@ def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) ->
 
 
 def case_score(case: CaseDistributions, labels: Sequence[int], options: BandOptions) -> float:
-    """The smallest threshold that covers a case: each label except for its tolerated share."""
+    """Return the smallest threshold that covers all labels except for their tolerated shares."""
     return max(case[label].threshold_for(options.label_tolerance(label)) for label in labels)
 
 
@@ -197,7 +197,7 @@ def _by_case(columns: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...
 
 
 def guarantee(options: BandOptions, number: int, labels: int, reference_kind: str) -> str:
-    """The guarantee as a sentence, for a number of calibration cases (or voxels)."""
+    """Return the guarantee as a sentence, for a number of calibration cases (or voxels)."""
     if options.unit == "voxel":
         return (
             f"Of {number} pooled voxels {percent(1 - options.alpha)} had their label in the set, "

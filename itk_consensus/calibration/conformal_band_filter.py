@@ -30,11 +30,12 @@ from itk_consensus.core.work import report
 class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
     """Marks where a consensus may be wrong, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
-    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
-    3 empty. Given a list of probability images, one per label, the result has bit k set where
-    label k is possible; GetSetSizeImage() counts them. GetGuarantee() returns the guarantee in one
-    sentence. No statistic of the raters can detect an error that all of them share.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
+    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
+    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
+    guarantee in one sentence. No statistic of the raters can detect an error that all of them
+    share.
     """
 
     record_class = BandRecord
@@ -92,16 +93,16 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
         case_ids: Sequence[str] | None = None,
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        """Find the threshold from cases whose reference is known.
+        """Determine the threshold from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each consensus; needed for rater_spread unless the probabilities are
-            vote fractions.
+            The raters fused into each consensus; needed for rater_spread unless the probabilities
+            are vote fractions.
         case_ids : sequence of str, optional
             Names of the cases; only hashes are stored.
         provenance : mapping, optional
@@ -149,20 +150,20 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
     # -- use ------------------------------------------------------------------------------------
 
     def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
-        """Mark what is certain and what is not.
+        """Mark which voxels are certain and which are ambiguous.
 
         Parameters
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind this consensus, as in Calibrate.
+            The raters fused into this consensus, as in Calibrate.
 
         Returns
         -------
         image
-            uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
-            label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
-            one 0/1 component per label).
+            uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set if label
+            k is possible (uint8 for up to 8 labels, uint16 for up to 16, otherwise a vector image
+            with one 0/1 component per label).
         """
         record, options = self.GetRecord(), self._options()
         with self._running() as run:

@@ -1,4 +1,4 @@
-"""Base class of filters with a conformal guarantee: checks that it applies, and output maps."""
+"""Base class of filters with a conformal guarantee: checks that it holds, and makes output maps."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ConformalFilter(OneKindFilter[Guaranteed]):
     # -- the guarantee ------------------------------------------------------------------------
 
     def GetGuarantee(self) -> str:
-        """The guarantee for the last Execute, or else for the next, in one sentence."""
+        """Return the guarantee for the last Execute, or else for the next one, in one sentence."""
         guarantee = self.GetRecord().guarantee
         result = self._result
         return Sentence(guarantee if result is None else result.guarantee)
@@ -100,7 +100,7 @@ class ConformalFilter(OneKindFilter[Guaranteed]):
         self._reject_other(record.parameters | made_with, asdict(options) | given)
 
     def _guarantee(self, record: Guaranteed, case: ProbabilityCase) -> str:
-        """The guarantee if it applies to this input; otherwise raise, or state that none does."""
+        """Return the guarantee for this input, or that there is none; raise if unsuitable."""
         other = "; ".join(self._differences(record, case))
         if not other:
             return record.guarantee
@@ -116,12 +116,12 @@ class ConformalFilter(OneKindFilter[Guaranteed]):
     # -- the label map ------------------------------------------------------------------------
 
     def GetSetSizeImage(self) -> Any:
-        """Number of possible labels of each voxel in the last Execute, as uint16."""
+        """Return the number of possible labels of each voxel in the last Execute, as uint16."""
         band = self.GetResult()
         return _make_map(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
 
     def GetResult(self) -> LabelSets:
-        """Result of the last Execute."""
+        """Return the result of the last Execute."""
         result: LabelSets = super().GetResult()
         return result
 
@@ -134,7 +134,7 @@ class ConformalFilter(OneKindFilter[Guaranteed]):
         guarantee: str,
         spreads: Spreads,
     ) -> LabelSets:
-        """Make the result from label sets: measures the band, and warns of doubts."""
+        """Make the result from label sets; measure the band and warn of doubts."""
         ambiguous = int(np.count_nonzero(sets.sum(axis=0, dtype=np.uint16) > 1))
         area = case.contour_areas[0]
         volume = ambiguous * prod(case.spacing)
@@ -159,7 +159,7 @@ class ConformalFilter(OneKindFilter[Guaranteed]):
 def _uncertain_labels(
     consensus: NDArray[Any], sets: NDArray[np.bool_], thickness: float
 ) -> Iterator[str]:
-    """A sentence for each label of the consensus without any certain voxel."""
+    """Yield a sentence for each label of the consensus that has no certain voxel."""
     certain = sets.sum(axis=0, dtype=np.uint16) == 1
     for label in range(1, len(sets)):
         here = consensus == label
@@ -171,7 +171,7 @@ def _uncertain_labels(
 
 
 def band_image(band: LabelSets) -> Any:
-    """Encode label sets as an image: codes for two labels, bits for more, a vector for many."""
+    """Encode label sets as an image: codes for two labels, bits or a vector image for more."""
     if band.has_two_labels:
         return _make_map(band, band_codes(band.sets), outside=0)
     if len(band.sets) <= MOST_LABELS_IN_BITS:
@@ -183,7 +183,7 @@ def band_image(band: LabelSets) -> Any:
 
 
 def _make_map(band: LabelSets, inside: NDArray[Any], outside: int) -> Any:
-    """Make an image with `inside` in the box and a constant outside."""
+    """Make an image that holds `inside` in the box and a constant elsewhere."""
 
     def write(out: NDArray[Any]) -> None:
         out.fill(outside)

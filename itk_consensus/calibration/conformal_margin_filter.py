@@ -25,13 +25,13 @@ from itk_consensus.core.work import report
 class ConformalMarginFilter(ConformalFilter[MarginRecord]):
     """A margin in mm around a consensus, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
-    The margin is the smallest one by which the widened consensus covers the reference (or the
-    shrunk one lies within it) in enough cases that the next case is covered with probability
-    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
-    one per label, each label has its own margin and bit k is set where label k is possible.
-    GetRecord().tau are the margins. Given raters, the record also gives the width of a
-    ConformalBandFilter with the same guarantee, which adapts to each case's raters.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus. The margin is the smallest one by which the widened consensus covers the reference
+    (or the shrunk one lies within it) in enough cases that the next case is covered with
+    probability 1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of
+    probability images, one per label, each label has its own margin and bit k is set if label k is
+    possible. GetRecord().tau contains the margins. Given raters, the record also contains the width
+    of a ConformalBandFilter with the same guarantee, which adapts to each case's raters.
     """
 
     record_class = MarginRecord
@@ -62,17 +62,17 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
         case_ids: Sequence[str] | None = None,
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        """Find the margin from cases whose reference is known.
+        """Determine the margin from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            The consensus is where they are at least one half, or largest. If it is empty, no
-            margin covers a reference that is not.
+            The consensus is the set of voxels at which they are at least one half, or largest. An
+            empty consensus cannot be widened to cover a reference that is not empty.
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each consensus, to compare the margin with a band.
+            The raters fused into each consensus, to compare the margin with a band.
         case_ids : sequence of str, optional
             Names of the cases; only hashes are stored.
         provenance : mapping, optional
@@ -98,13 +98,13 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind this consensus, as many as in Calibrate.
-            With raters in both, Doubts tells if they are unusually close together or far apart.
+            The raters fused into this consensus, as many as in Calibrate. If raters are given to
+            both, Doubts reports whether they are unusually close together or far apart.
 
         Returns
         -------
         image
-            As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+            As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list, bit k is set if
             label k is possible.
         """
         record, options = self.GetRecord(), settings_from(self, MarginOptions)

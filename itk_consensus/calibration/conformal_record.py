@@ -1,4 +1,4 @@
-"""The base class of records of conformal calibrations, and functions that make one."""
+"""The base class of records of conformal calibrations, and functions that make such records."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def hash_id(case_id: str) -> str:
 
 @dataclass(frozen=True)
 class CaseRecord(Part):
-    """A calibration case: hashed name, score (or share missed) per threshold, raters' spreads.
+    """A calibration case: hashed name, score (or share missed) per threshold, rater spreads.
 
     The spreads, one per label in mm, are empty if they were not measured.
     """
@@ -58,8 +58,8 @@ class ConformalRecord(CalibrationRecord):
 
     readable_properties = ("guarantee",)
 
-    tau: Annotated[tuple[float, ...], Each(Real(), 1)]  #: The threshold, or one per label
-    number: Annotated[int, Integer(1), "n"]  #: Cases, or voxels
+    tau: Annotated[tuple[float, ...], Each(Real(), 1)]  #: The common threshold, or one per label
+    number: Annotated[int, Integer(1), "n"]  #: Number of cases or voxels
     #: 10-90 % range of the true coverage, from Beta(k, n + 1 - k).
     coverage_range: Annotated[
         tuple[float, float] | None,
@@ -67,17 +67,17 @@ class ConformalRecord(CalibrationRecord):
         "true_coverage_10_to_90_percent",
     ]
     options: Annotated[Any, OnePart(Part)]  #: Subclasses declare their class
-    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
+    labels: Annotated[int, Integer(2, 2**16)]  #: K, including the background
     reference_kind: Annotated[str, Choice(REFERENCE_KINDS)]
     rater_count: Annotated[int | None, optional(Integer(1))]
     fusion_method: Annotated[str | None, optional(Text(may_be_empty=True))]
-    #: Which of `KINDS` the cases' probabilities were.
+    #: The `KINDS` to which the cases' probabilities belong.
     probability_kinds: Annotated[tuple[str, ...], Each(Choice(KINDS), 0, len(KINDS))]
     #: Smallest and largest voxel size of the cases per axis x, y, z, in mm.
     spacing_range: Annotated[
         tuple[tuple[float, float], ...], Each(Each(Real(0.0), 2, 2), 2, 3), "spacing_range_mm"
     ]
-    #: Arbitrary additional fields of the caller.
+    #: Additional fields supplied by the caller.
     provenance: Annotated[Mapping[str, Any], Members(Anything())]
     versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
     cases: Annotated[tuple[CaseRecord, ...], Each(OnePart(CaseRecord), 1)]
@@ -94,15 +94,15 @@ class ConformalRecord(CalibrationRecord):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the filter that made it."""
+        """The parameters of the filter that made the record."""
         return asdict(self.options)
 
     def doubts(self) -> Iterator[str]:
-        """What a user should know before trusting the record."""
+        """Yield reasons for caution that a user of the record should know."""
         yield from ()
 
     def unusual_spreads(self, spreads: Sequence[float]) -> Iterator[str]:
-        """Doubts about a case whose raters are unusually far apart or close together.
+        """Yield doubts about a case whose raters are unusually far apart or close together.
 
         Based on ranks: a fraction `UNUSUAL` of exchangeable cases is reported in each tail, or
         1 / (n + 1) if the n calibration cases are too few for that.
@@ -137,7 +137,7 @@ def make_record(
     provenance: Mapping[str, Any],
     owner: str,
 ) -> R:
-    """Make a record of thresholds and their provenance.
+    """Make a record from thresholds and their provenance.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def make_record(
 
 
 def check_cases(cases: Sequence[CaseFacts], alpha: float, needed: int, owner: str) -> None:
-    """Raise an `InputError` if there are too few cases, or they differ in dimension or counts."""
+    """Raise an `InputError` if there are too few cases, or their dimensions or counts differ."""
     if len(cases) < needed:
         raise InputError(
             f"{alpha:g} needs at least {needed} calibration cases, got {len(cases)}",
@@ -206,7 +206,7 @@ def are_finite(thresholds: Thresholds) -> bool:
 
 
 def check_alike(owner: str, **found: set[int]) -> None:
-    """Raise an `InputError` if cases differ in their number of labels, raters or dimensions."""
+    """Raise an `InputError` if the number of labels, raters or dimensions differs between cases."""
     for what, numbers in found.items():
         if len(numbers) > 1:
             listed = ", ".join(str(number) for number in sorted(numbers))

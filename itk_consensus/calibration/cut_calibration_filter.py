@@ -27,13 +27,14 @@ from itk_consensus.images import convert
 
 
 class CutCalibrationFilter(OneKindFilter[CutRecord]):
-    """Learns cuts (thresholds) for probabilities from ten cases or more, and makes label maps.
+    """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, and raters who all draw too tight, a cut below one half is
+    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
     better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask
-    is where its probability reaches its cut; with several labels, each label's probability is
-    divided by the odds of its cut and the largest wins. GetMeaning() describes the result.
+    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
+    the voxels at which its probability reaches its cut; with several labels, each label's
+    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
+    result.
     """
 
     record_class = CutRecord
@@ -50,16 +51,16 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
         references: Iterable[Any],
         raters: Iterable[Any] | None = None,
     ) -> None:
-        """Learn from cases whose reference is known.
+        """Learn the cuts from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            Of any method: shares of a vote, means of networks.
+            Of any method: vote fractions, means of networks.
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each; Execute requires the same number.
+            The raters fused into each probability image; Execute requires the same number.
         """
         with self._running():
             self._record = None
@@ -98,13 +99,13 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
         return self.GetRecord().meaning
 
     def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
-        """Cut a probability image, or a list with one image per label.
+        """Threshold a probability image, or a list with one image per label.
 
         Parameters
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind it, as many as in Calibrate.
+            The raters fused into it, as many as in Calibrate.
 
         Returns
         -------

@@ -1,8 +1,7 @@
 """Cuts (thresholds) of probabilities, learned from cases with a reference if they help.
 
-For raters and networks that share a bias the best cut is not one half. A
-cut is evaluated by leave-one-out cross-validation, and used only if its
-gain is significantly above zero.
+For raters and networks that share a bias the best cut is not one half. A cut is evaluated by
+leave-one-out cross-validation, and used only if its gain is significantly above zero.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ _CONFIDENCE = 0.9
 
 
 def cut_scores(probability: NDArray[Any], reference: NDArray[np.bool_], measure: str) -> Floats:
-    """(99,) agreement of a probability with a reference, for each of `CUTS`.
+    """Return the (99,) agreement of a probability with a reference, for each of `CUTS`.
 
     Parameters
     ----------
     measure : str
         "dice", or "volume": the smaller of the two volumes over the larger one.
     """
-    # In single precision .7 is slightly less than .7, but must count as .7.
+    # In single precision, .7 is slightly less than .7, but must still reach a cut of .7.
     step = np.searchsorted(CUTS, np.asarray(probability, np.float64).ravel() + EPSILON, "right")
     every = np.bincount(step, minlength=len(CUTS) + 1)
     right = np.bincount(step[reference.ravel()], minlength=len(CUTS) + 1)
@@ -61,12 +60,12 @@ def cut_scores(probability: NDArray[Any], reference: NDArray[np.bool_], measure:
 
 
 def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
-    """Ratio of counts; 1 if both masks are empty."""
+    """Return a ratio of counts; 1 if both masks are empty."""
     return np.asarray(np.where(whole > 0, part / np.maximum(whole, 1), 1.0))
 
 
 def best_cut(scores: Floats) -> int:
-    """Index of the best of `CUTS`: one half if none is better, else the median of the best."""
+    """Return the index of the best cut: one half if it ties, else the median of the best."""
     if scores[HALF] >= scores.max():
         return HALF
     best = np.flatnonzero(scores == scores.max())
@@ -77,7 +76,8 @@ def best_cut(scores: Floats) -> int:
 class LabelCut(Part):
     """The cut of one label, and its cross-validated gain."""
 
-    cut: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: The cut in use; one half if off
+    #: The cut in use; one half if the learned one is rejected
+    cut: Annotated[float, Real(0.0, 1.0, exclusive=True)]
     learned: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: The best cut over all cases
     gain: Annotated[float, Real(-1.0, 1.0)]  #: Mean over cases, each left out in turn
     gain_low: Annotated[float, Real()]  #: gain_low, gain_high: 90 % interval of that mean
@@ -89,7 +89,7 @@ class LabelCut(Part):
         return self.gain_low > 0
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields: an invalid interval, or a cut that contradicts it."""
+        """Yield inconsistent fields: an invalid interval, or a cut that contradicts it."""
         if not self.gain_low <= self.gain <= self.gain_high:
             yield "gain", "must lie in its interval"
         if self.cut != (self.learned if self.is_on else CUTS[HALF]):
@@ -109,9 +109,9 @@ class LabelCut(Part):
 
 
 class CutCase(NamedTuple):
-    """The part of a case that learning needs."""
+    """The data of a case that learning needs."""
 
-    scores: Floats  #: (K - 1, 99) of each label but background
+    scores: Floats  #: (K - 1, 99), for each label except the background
     rater_count: int | None
     kind: str | None  #: See `ProbabilityCase.kind`
 
@@ -125,9 +125,9 @@ def cut_case(case: ProbabilityCase, measure: str) -> CutCase:
 
 
 def against_the_rest(probabilities: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
-    """The probability p / (p + r) of each label except background, r the largest other one.
+    """Yield p / (p + r) for each label except the background; r is the largest other probability.
 
-    It is at least one half where the label is the most probable. With two labels it is just the
+    This is at least one half if the label is the most probable one. With two labels it equals the
     foreground's probability.
     """
     every = one_per_label(probabilities)
@@ -140,9 +140,9 @@ def against_the_rest(probabilities: Sequence[NDArray[Any]]) -> Iterator[NDArray[
 
 
 def cut_labels(probabilities: Sequence[NDArray[Any]], cuts: Sequence[float]) -> NDArray[np.uint16]:
-    """Make a label map with cuts: with two labels, foreground where p reaches its cut.
+    """Make a label map with cuts: with two labels, foreground if p reaches its cut.
 
-    With several labels, the most probable one after dividing each by the odds of its cut.
+    With several labels, use the most probable one after dividing each by the odds of its cut.
     """
     if len(probabilities) == 1:
         return np.asarray(probabilities[0] >= cuts[0] - EPSILON).astype(np.uint16)
@@ -164,19 +164,19 @@ class CutRecord(CalibrationRecord):
     schema = "itk_consensus cut"
     readable_properties = ("meaning",)
 
-    cuts: Annotated[tuple[LabelCut, ...], Each(OnePart(LabelCut), 1)]  #: Of labels 1 to K - 1
+    cuts: Annotated[tuple[LabelCut, ...], Each(OnePart(LabelCut), 1)]  #: For labels 1 to K - 1
     measure: Annotated[str, Choice(MEASURES)]
     number: Annotated[int, Integer(FEWEST_CASES), "n"]  #: Cases it was learned from
-    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
+    labels: Annotated[int, Integer(2, 2**16)]  #: K, including the background
     rater_count: Annotated[int | None, optional(Integer(1))]
     fusion_method: Annotated[str | None, optional(Text(may_be_empty=True))]
-    #: Which of `KINDS` the cases' probabilities were.
+    #: The `KINDS` to which the cases' probabilities belong.
     probability_kinds: Annotated[tuple[str, ...], Each(Choice(KINDS), 0, len(KINDS))]
     versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the filter that made it."""
+        """The parameters of the filter that made the record."""
         return {"measure": self.measure}
 
     @property
@@ -196,11 +196,11 @@ class CutRecord(CalibrationRecord):
             yield found if one.is_on else f"{found}, which may be chance, so 0.5 is used"
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields: a wrong number of cuts."""
+        """Yield inconsistent fields: a wrong number of cuts."""
         if len(self.cuts) != self.labels - 1:
             yield "cuts", f"must be one for each of {self.labels - 1} labels"
 
     def doubts(self) -> Iterator[str]:
-        """What a user should know before trusting the record."""
+        """Yield reasons for caution that a user of the record should know."""
         if self.number < USUAL_CASES:
             yield f"the cut is learned from {self.number} cases; {USUAL_CASES} are recommended"

@@ -1,7 +1,7 @@
-"""Calibration cases without a truth: hold out one rater per case and fuse the others.
+"""Calibration cases without a true segmentation: hold out one rater and fuse the others.
 
-Such a calibration covers a *new rater* who draws like the held-out ones, not the truth: an error
-that all raters share looks like agreement.
+Such a calibration covers a *new rater* who draws like the held-out ones, not the true segmentation:
+an error that all raters share looks like agreement.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class HeldOutCohort(NamedTuple):
 
 
 def hold_out(raters: Sequence[T], case: int) -> tuple[T, list[T]]:
-    """Split a case's raters, at least two, into the held-out one and the others.
+    """Split a case's two or more raters into the held-out one and the others.
 
-    Raters take turns by the case's position in its cohort, so that no single rater is the
-    reference of all cases.
+    Which rater is held out depends on the case's position in its cohort, so that no single rater is
+    the reference of all cases.
     """
     if len(raters) < 2:
         raise InputError(f"hold_out: case {case} must have at least 2 raters, got {len(raters)}")
@@ -49,14 +49,14 @@ def hold_out_raters(
 ) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
 
-    Raters take turns: the one at the case's position modulo the number of raters is held out.
+    In each case, the rater at the case's position modulo the number of raters is held out.
 
     Parameters
     ----------
     cases : iterable of lists of label images
         At least two raters per case, the same number in all cases.
     fuser : LabelFusionFilter
-        Fuses the others; its probability of `foreground` is calibrated.
+        Fuses the others; its probability of `foreground` is used for calibration.
     foreground : int, optional
         The label to calibrate; all others count as background. By default the only label.
     case_ids : sequence of str, optional
@@ -65,8 +65,9 @@ def hold_out_raters(
     Returns
     -------
     HeldOutCohort
-        Its references are the held-out raters, its raters the fused ones. A band calibrated on
-        it applies to consensuses of that many raters, and covers a new rater, not the truth.
+        Its references are the held-out raters, its raters the fused ones. A band calibrated on it
+        applies to a consensus of that many raters, and covers a new rater, not the true
+        segmentation.
     """
     cohort = HeldOutCohort([], [], [], {"reference_kind": HELD_OUT_RATER})
     for number, images in enumerate(cases):

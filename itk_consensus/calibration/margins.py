@@ -1,8 +1,8 @@
 """Margins in mm around a consensus, with a guarantee for the next case, and their record.
 
-The score of a case is the smallest sufficient margin: by how much its consensus must
-grow to cover the reference, or shrink to lie within it. The guarantee for the next case then
-follows as for bands (`conformal.py`); unlike a band, a margin is the same in every case.
+The score of a case is the smallest sufficient margin: the distance by which its consensus must grow
+to cover the reference, or shrink to lie within it. The guarantee for the next case then follows as
+for bands (`conformal.py`); unlike a band, a margin is the same in every case.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class MarginOptions(Part):
     direction: Annotated[str, Choice(DIRECTIONS)]
     #: Share of a reference's volume that must lie within the margin for a case to be covered.
     covered_share: Annotated[float, Real(0.0, 1.0)]
-    #: Ratio of the margin along the patient to that across.
+    #: Ratio of the craniocaudal margin to the transverse one.
     craniocaudal_ratio: Annotated[float, Real(0.0, 1e3, exclusive=True)]
 
     @property
@@ -69,14 +69,14 @@ class MarginOptions(Part):
         return float(1 - exact_decimal(self.covered_share))
 
     def spacing_of(self, case: ProbabilityCase) -> tuple[float, ...]:
-        """Spacing for distances, with the axis along the patient divided by the ratio."""
+        """Return the spacing for distances, divided by the ratio along the craniocaudal axis."""
         sides = list(case.spacing)
         sides[case.craniocaudal_axis] /= self.craniocaudal_ratio
         return tuple(sides)
 
 
 class MarginScores(NamedTuple):
-    """The smallest sufficient margin of a case in mm, for each label except background."""
+    """The smallest sufficient margin of a case in mm, for each label except the background."""
 
     margins: tuple[float, ...]  #: Infinite if no margin suffices
     is_consensus: bool  #: Whether the reference is the consensus itself
@@ -105,7 +105,7 @@ def label_margin(
     sides: Sequence[float],
     options: MarginOptions,
 ) -> float:
-    """The smallest margin in mm by which a mask covers another, lies within it, or both.
+    """Return the smallest margin in mm by which a mask covers another, lies within it, or both.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def label_margin(
         outward = ScoreDistribution.of(distance[reference])
         needed.append(outward.threshold_for(options.tolerance))
     if options.shrinks:
-        # Voxels inside the reference are right at any depth.
+        # Voxels inside the reference are correct at any depth.
         inward = np.where(reference, 0.0, -distance)[consensus]
         needed.append(ScoreDistribution.of(inward).threshold_for(options.tolerance))
     return max(needed)
@@ -127,10 +127,10 @@ def label_margin(
 def margin_sets(
     case: ProbabilityCase, options: MarginOptions, margins: Sequence[float], box: Box
 ) -> NDArray[np.bool_]:
-    """(K, \\*box) possible labels of each voxel, background first.
+    """Return (K, \\*box) possible labels of each voxel, background first.
 
-    A label is possible up to its margin outside the consensus; background wherever no label is
-    certain, that is, except in the consensus shrunk by its margin.
+    A label is possible up to its margin outside the consensus. The background is possible unless a
+    label is certain; a label is certain in the consensus shrunk by its margin.
     """
     consensus, sides = case.consensus[box], options.spacing_of(case)
     sets = np.empty((case.labels, *consensus.shape), bool)
@@ -143,7 +143,7 @@ def margin_sets(
 
 
 def margin_box(case: ProbabilityCase, options: MarginOptions, margins: Sequence[float]) -> Box:
-    """The box outside which only background is possible; the consensus must not be empty."""
+    """Return the box outside which only background is possible; requires a non-empty consensus."""
     reach = max(margins) if options.grows else 0.0
     return box_around(case.consensus != 0, reach, options.spacing_of(case))
 
@@ -152,7 +152,7 @@ def margin_box(case: ProbabilityCase, options: MarginOptions, margins: Sequence[
 
 
 class Widths(NamedTuple):
-    """Widths in mm, over the calibration cases, of a band scaled by the raters' spread."""
+    """Widths in mm, over the calibration cases, of a band that scales with the raters' spread."""
 
     mean: float
     narrowest: float
@@ -198,9 +198,9 @@ class MarginRecord(ConformalRecord):
         return f"{margin:.3g} mm{along}"
 
     def band_widths(self, label: int = 1) -> Widths | None:
-        """Widths of a band that is scaled by the raters' spread, with the same guarantee.
+        """Return the widths of a band with the same guarantee that scales with the spread.
 
-        None if spreads were not measured, or such a band would be infinite.
+        Return None if spreads were not measured, or if such a band would be infinite.
         """
         if not self.cases[0].spread_mm:
             return None
@@ -213,7 +213,7 @@ class MarginRecord(ConformalRecord):
         return Widths(float(widths.mean()), float(widths.min()), float(widths.max()))
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields, with the problem."""
+        """Yield inconsistent fields and what is wrong with them."""
         if len(self.tau) != self.labels - 1:
             yield "margin_mm", f"must be one for each of {self.labels - 1} labels"
         if self.number != len(self.cases):
@@ -233,7 +233,7 @@ def margin_record(
     provenance: Mapping[str, Any],
     owner: str,
 ) -> MarginRecord:
-    """Find the margins and make their record; the arguments are those of `make_record`."""
+    """Determine the margins and make their record; takes the arguments of `make_record`."""
     facts = [case.facts for case in cases]
     check_cases(facts, options.alpha, cases_needed(options.alpha), owner)
     if all(case.is_consensus for case in cases):

@@ -26,9 +26,9 @@ SMALLEST_SPREAD_MM = 0.5
 
 
 def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float]) -> Box:
-    """Bounding box of a non-empty mask, widened by a margin in mm, at least one voxel."""
+    """Return the bounding box of a non-empty mask, padded by a margin in mm (at least a voxel)."""
     sides = zip(spacing, mask.shape, strict=True)
-    # Limited to the extent, since a huge margin would overflow when converted to voxels.
+    # Limited to the image extent, since a huge margin would overflow when converted to voxels.
     pads = [max(1, ceil(min(margin / step, extent))) for step, extent in sides]
     tight = bounding_box(mask)
     assert tight is not None
@@ -36,11 +36,11 @@ def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float])
 
 
 def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
-    """Area of a mask's surface in mm² (length of its outline in mm, in 2D).
+    """Return the area of a mask's surface in mm² (length of its outline in mm, in 2D).
 
-    The integral of the gradient magnitude (coarea formula) by central differences: about 10 %
-    too large for a ball, where counting voxel faces is 50 % too large. Outside the
-    array is background.
+    The integral of the gradient magnitude (coarea formula) is computed by central differences: it
+    is about 10 % too large for a ball, compared with 50 % for counting voxel faces. Everything
+    outside the array is background.
     """
     inside = np.pad(np.asarray(mask) != 0, 2)
     core = tuple(slice(1, -1) for _ in spacing)
@@ -58,7 +58,7 @@ def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
 
 
 def contour_areas(consensus: NDArray[Any], labels: int, spacing: Sequence[float]) -> list[float]:
-    """Contour area of each label 0 to labels - 1; for label 0 that of the whole foreground."""
+    """Return the contour area of each label; for label 0, that of the whole foreground."""
     if not consensus.any():
         return [0.0] * labels
     foreground = consensus[box_around(consensus != 0, 0.0, spacing)]
@@ -70,17 +70,17 @@ def contour_areas(consensus: NDArray[Any], labels: int, spacing: Sequence[float]
 
 
 def rater_spread(disputed_volume: float, area: float) -> float:
-    """Mean thickness in mm of the disputed volume around a contour, plus half a millimetre.
+    """Return the mean thickness in mm of the disputed volume around a contour, plus 0.5 mm.
 
-    Without a contour it is just the half millimetre.
+    Without a contour, the result is 0.5 mm.
     """
     return SMALLEST_SPREAD_MM + (disputed_volume / area if area else 0.0)
 
 
 def disputed_voxels_of_raters(patterns: DecisionPatterns, labels: int) -> list[int]:
-    """For each label 0 to labels - 1, the number of voxels where some but not all raters have it.
+    """Count, for each label, the voxels that some but not all raters assigned to it.
 
-    With two labels every value except 0 is foreground.
+    With two labels, every value other than 0 is foreground.
     """
     votes = patterns.votes()
     present = patterns.present.sum(axis=1)
@@ -90,7 +90,7 @@ def disputed_voxels_of_raters(patterns: DecisionPatterns, labels: int) -> list[i
 
 
 def disputed_voxels_of_fractions(fractions: Sequence[NDArray[Any]]) -> list[int]:
-    """Number of disputed voxels per label, from vote fractions of the foreground or of labels."""
+    """Count the disputed voxels per label from vote fractions of the foreground or all labels."""
     disputed = [int(np.count_nonzero((share > 0) & (share < 1))) for share in fractions]
     return disputed * 2 if len(disputed) == 1 else disputed
 
@@ -104,15 +104,15 @@ _MOST_VOTES = 100
 _SAMPLED = 1000
 
 
-#: Spread of the raters about each label, in mm.
+#: Spread of the raters' contours of each label, in mm.
 Spreads = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class CaseFacts:
-    """The facts about a case that a calibration's record stores, besides its scores."""
+    """The properties of a case that a calibration's record stores in addition to its scores."""
 
-    labels: int  #: K, background included
+    labels: int  #: K, including the background
     spreads: Spreads  #: Empty if not measured
     spacing: tuple[float, ...]  #: Voxel size in mm, in ITK's order
     rater_count: int | None
@@ -121,9 +121,9 @@ class CaseFacts:
 
 @dataclass(frozen=True)
 class ProbabilityCase:
-    """One case as arrays."""
+    """The arrays of one case, with their geometry."""
 
-    #: Either the foreground's only, or one per label, background first.
+    #: Either for the foreground only, or one array per label, background first.
     probabilities: tuple[NDArray[Any], ...]
     spacing: tuple[float, ...]  #: Voxel size in mm, in the order of the array axes
     raters: tuple[NDArray[Any], ...] | None = None
@@ -132,7 +132,7 @@ class ProbabilityCase:
 
     @property
     def labels(self) -> int:
-        """K, background included."""
+        """Number of labels, K, including the background."""
         return max(len(self.probabilities), 2)
 
     @property
@@ -147,12 +147,12 @@ class ProbabilityCase:
 
     @cached_property
     def contour_areas(self) -> list[float]:
-        """Area in mm² of each label's contour; for the background that of the whole foreground."""
+        """Area in mm² of each label's contour; for the background, that of the whole foreground."""
         return contour_areas(self.consensus, self.labels, self.spacing)
 
     @property
     def kind(self) -> str | None:
-        """One of `KINDS`; None if it is unknown, since all raters agree everywhere."""
+        """One of `KINDS`; None if the kind is unknown because all raters agree everywhere."""
         kind = probability_kind(self.probabilities)
         if kind == MASK and self.raters is not None:
             first, *others = self.raters
@@ -160,18 +160,18 @@ class ProbabilityCase:
         return kind
 
     def facts(self, spreads: Spreads) -> CaseFacts:
-        """The facts about this case for a record, with the raters' spreads."""
+        """Return the properties of this case for a record, with the raters' spreads."""
         return CaseFacts(self.labels, spreads, self.spacing[::-1], self.rater_count, self.kind)
 
     def reference_labels(self) -> NDArray[np.uint16]:
-        """The reference of a calibration case; raise if there is none."""
+        """Return the reference of a calibration case; raise an error if there is none."""
         if self.reference is None:
             raise InputError("ProbabilityCase: this case has no reference")
         return self.reference
 
 
 def probability_kind(probabilities: Sequence[NDArray[Any]]) -> str:
-    """Determine which of `KINDS` probabilities are, from their values.
+    """Determine from their values which of `KINDS` the probabilities belong to.
 
     Vote fractions are multiples of 1/n for some n up to 100, in single precision.
     """
@@ -192,9 +192,9 @@ def _are_shares(values: Floats, number: Any) -> NDArray[np.bool_]:
 
 
 def consensus_labels(probabilities: Sequence[NDArray[Any]]) -> NDArray[np.uint16]:
-    """The most probable label of each voxel; the higher one of equally probable labels.
+    """Return the most probable label of each voxel; on ties, the higher label.
 
-    The probabilities are one array of the foreground, or one array per label.
+    The probabilities are one array for the foreground, or one array per label.
     """
     if len(probabilities) == 1:
         return np.asarray(probabilities[0] >= 0.5).astype(np.uint16)
@@ -212,17 +212,17 @@ def one_per_label(probabilities: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any
 
 
 def smoothed_votes(fractions: Sequence[NDArray[Any]], raters: int) -> list[Floats]:
-    """``(votes + 1/2) / (raters + labels / 2)``: vote fractions that are never 0 or 1."""
+    """Return ``(votes + 1/2) / (raters + labels / 2)``: vote fractions that are never 0 or 1."""
     labels = max(len(fractions), 2)
     return [(np.asarray(f, np.float64) * raters + 0.5) / (raters + labels / 2) for f in fractions]
 
 
 def clip_probability(probability: NDArray[Any]) -> Floats:
-    """Probabilities clipped away from 0 and 1, as float64."""
+    """Return probabilities as float64, clipped away from 0 and 1."""
     return np.clip(np.asarray(probability, dtype=np.float64), EPSILON, 1 - EPSILON)
 
 
 def log_odds(probability: NDArray[Any]) -> Floats:
-    """``ln p - ln(1 - p)`` of probabilities; clipped, so within ±13.8 even for 0 and 1."""
+    """Return ``ln p - ln(1 - p)``; p is clipped, so the result is within ±13.8 even for 0 and 1."""
     p = clip_probability(probability)
     return np.asarray(scipy.special.logit(p, out=p))

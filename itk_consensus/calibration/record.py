@@ -12,7 +12,7 @@ from itk_consensus.storage.record import SCHEMA_VERSION, Record
 
 @dataclass(frozen=True)
 class CalibrationRecord(Record):
-    """Base: the result of a calibration."""
+    """Base class for the result of a calibration."""
 
     checksum_problem: ClassVar[str] = (
         "the record was edited or damaged, as its checksum shows; calibrate again"
@@ -24,6 +24,6 @@ class CalibrationRecord(Record):
 
 
 def library_versions() -> dict[str, str]:
-    """The versions of the libraries that made a record."""
+    """Return the versions of the libraries that are written to a record."""
     libraries = {name: version(name) for name in ("numpy", "scipy", "SimpleITK")}
     return {"itk_consensus": itk_consensus.__version__, **libraries}

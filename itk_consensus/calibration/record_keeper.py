@@ -19,7 +19,7 @@ class RecordKeeper(ProcessObject, Generic[R]):
     """Base: a filter that stores what it learned from cases in a record, for use on others."""
 
     record_class: ClassVar[type[Any]]
-    #: Name of the method that makes a record, for messages.
+    #: Name of the method that makes a record, used in messages.
     learns_by: ClassVar[str] = "Calibrate"
 
     _record: R | None = None
@@ -32,7 +32,7 @@ class RecordKeeper(ProcessObject, Generic[R]):
         self._record = state["record"]
 
     def GetRecord(self) -> R:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
         return defensive_copy(self._known_record())
 
     def Save(self, path: PathLike) -> None:
@@ -42,7 +42,7 @@ class RecordKeeper(ProcessObject, Generic[R]):
 
     @on_class_or_instance
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
         record = self.record_class.from_json(text_of(path), str(path))
         for name, value in self._parameters_of(record).items():
             setattr(self, name, value)
@@ -59,18 +59,18 @@ class RecordKeeper(ProcessObject, Generic[R]):
         return self._record
 
     def _take(self: Keeper, record: Any) -> Keeper:
-        """Adopt a record that was made elsewhere."""
+        """Adopt a record that another filter made."""
         self._record = defensive_copy(record)
         return self
 
     @classmethod
     def _parameters_of(cls, record: Any) -> dict[str, Any]:
-        """The options of a record, by the names of this filter's parameters."""
+        """Return the options of a record, keyed by the names of this filter's parameters."""
         known = record.parameters.items()
         return {find_parameter(cls, name, cls.__name__).name: value for name, value in known}
 
     def _reject_other(self, made_with: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-        """Raise if a known property differs from the one that the record was made with."""
+        """Raise if a known property differs from the one with which the record was made."""
         for name, expected in made_with.items():
             if None not in (expected, given[name]) and expected != given[name]:
                 raise ParameterError(

@@ -23,11 +23,11 @@ class ReliabilityCurve:
 
     counts: NDArray[np.float64]  #: (BINS,) voxels in each bin
     predicted: NDArray[np.float64]  #: (BINS,) sum of their probabilities
-    observed: NDArray[np.float64]  #: (BINS,) voxels for which the event happened
+    observed: NDArray[np.float64]  #: (BINS,) voxels for which the event occurred
 
     @classmethod
     def of(cls, probability: NDArray[Any], happened: NDArray[np.bool_]) -> ReliabilityCurve:
-        """Bin probabilities of an event and whether it happened; p = 1 is in the last bin."""
+        """Bin the probabilities of an event by value; p = 1 is in the last bin."""
         bins = np.minimum((probability * BINS).astype(np.intp), BINS - 1)
         ones = np.ones(len(bins))
         sums = [np.bincount(bins, weights, BINS) for weights in (ones, probability, happened)]
@@ -39,19 +39,19 @@ class ReliabilityCurve:
 
     @property
     def expected_calibration_error(self) -> float:
-        """ECE: mean difference of predicted and observed frequency, weighted by voxels."""
+        """ECE: mean difference between predicted and observed frequency, weighted by voxels."""
         gaps = np.abs(self.predicted - self.observed)
         return float(gaps.sum() / max(self.counts.sum(), 1.0))
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Sums over voxels from which all measures are computed; sums of parts are additive."""
+    """Sums over voxels from which all measures are computed; they are additive."""
 
-    label_curves: tuple[ReliabilityCurve, ...]  #: (K - 1,) one per label but the background
-    top_curve: ReliabilityCurve  #: Of the most probable label
+    label_curves: tuple[ReliabilityCurve, ...]  #: (K - 1,) one per label except the background
+    top_curve: ReliabilityCurve  #: For the most probable label
     squares: float  #: Summed squared error
-    surprise: float  #: Summed log-loss
+    surprise: float  #: Summed log loss
 
     @classmethod
     def of(cls, probabilities: Sequence[NDArray[Any]], labels: NDArray[Any]) -> Reliability:
@@ -61,7 +61,7 @@ class Reliability:
         is_label = [truth == label for label in range(len(flat))]
         top_is_right = consensus_labels(flat) == truth
         given = np.select(is_label, flat, np.nan)
-        # Half the sum over labels, which for two labels is the paper's (p - y)².
+        # Half the sum over labels; for two labels this is the (p - y)² of the paper.
         squares = sum(float(((p - y) ** 2).sum()) for p, y in zip(flat, is_label, strict=True)) / 2
         return cls(
             tuple(ReliabilityCurve.of(p, y) for p, y in zip(flat[1:], is_label[1:], strict=True)),
@@ -92,9 +92,9 @@ class Reliability:
 
 @dataclass(frozen=True)
 class ReliabilitySummary(Part):
-    """Four measures, each better when smaller."""
+    """Four measures of calibration; smaller values are better."""
 
-    #: Expected calibration error of the labels' probabilities, averaged over the foreground's.
+    #: Expected calibration error per label, averaged over the labels except the background.
     class_ece: Annotated[float, Real(0.0)]
     top_label_ece: Annotated[float, Real(0.0)]  #: The same for the most probable label
     brier: Annotated[float, Real(0.0)]  #: Mean squared error
@@ -123,7 +123,7 @@ class ScalingReport(Part):
 
 @dataclass(frozen=True)
 class ScalingComparison:
-    """The sums behind a report, for reliability diagrams; sums of cases are additive."""
+    """The sums from which a report is computed, for reliability diagrams; they are additive."""
 
     region_before: Reliability
     region_after: Reliability

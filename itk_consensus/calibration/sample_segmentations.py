@@ -33,20 +33,20 @@ from itk_consensus.storage.files import PathLike
 T = TypeVar("T")
 
 _OWNER = "SampleSegmentations"
-#: Larger boxes around a structure are downsampled to this many voxels.
+#: Boxes around a structure that have more voxels than this are downsampled to this number.
 _VOXELS_OF_A_VOLUME = 200_000
 
 
 class SampleSegmentations:
-    """Random label maps around a consensus, which differ from each other as its raters do.
+    """Random label maps around a consensus that differ from each other as much as its raters do.
 
-    A sequence whose members are computed lazily: ``samples[3]`` does not depend on
-    earlier accesses, and only one field and one map are in memory. The mean of forty samples, or of
-    a multiple of forty, is the probability of GetProbabilityImage(), up to 1/40.
+    A sequence whose members are computed lazily: ``samples[3]`` does not depend on earlier
+    accesses, and only one field and one map are in memory. The mean of forty samples, or of a
+    multiple of forty, equals the probability of GetProbabilityImage() to within 1/40.
 
-    That probability is the fuser's, widened until two samples overlap as two raters do, since
-    another rater may differ where a few raters agree. With ``widen=False`` it is the fuser's
-    own, and samples are more similar than raters.
+    That probability is the fuser's, widened until two samples overlap as much as two raters do,
+    since another rater may differ even where a few raters agree. With ``widen=False`` it is the
+    fuser's own, and samples are more similar to each other than raters are.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ class SampleSegmentations:
     seed : int
         Seed of the random numbers.
     label : int, optional
-        The label to sample; by default the largest one, the foreground of masks.
+        The label to sample; by default the largest one, which is the foreground of masks.
     widen : bool
-        Whether the fuser's probability is widened to match the raters' differences.
+        Whether to widen the fuser's probability to match the differences between raters.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class SampleSegmentations:
         return self._model
 
     def GetProbabilityImage(self) -> Any:
-        """The probability that samples are drawn from, as float32."""
+        """Return the probability from which samples are drawn, as float32."""
 
         def write(out: NDArray[Any]) -> None:
             out.fill(0)
@@ -115,10 +115,10 @@ class SampleSegmentations:
         return self._fused.image(write, np.float32)
 
     def volume(self, level: float = 0.9) -> VolumeInterval:
-        """The mean volume of the samples, and a prediction interval for another rater's volume.
+        """Return the mean volume of the samples, and a prediction interval for another rater's.
 
-        In ml, for 2D images in mm², for arrays in voxels. It uses 200 samples, or `number`
-        if that is more.
+        Volumes are in ml (2D images: mm²; arrays: voxels). The interval is computed from 200
+        samples, or from `number` if that is more.
         """
         level = _check_value("level", Real(0.0, 1.0, exclusive=True), level)
         voxel, _ = voxel_volume(self._fused.like.geometry.array_spacing)
@@ -126,7 +126,7 @@ class SampleSegmentations:
         return volume_interval(volumes, level, self._model.readers)
 
     def write(self, folder: PathLike, suffix: str = ".nii.gz") -> list[Path]:
-        """Write each sample to a file, sample-000 and so on, and return the paths."""
+        """Write each sample to a file (sample-000 and so on) and return the paths."""
         digits = max(3, len(str(self.number - 1)))
         paths = [Path(folder) / f"sample-{i:0{digits}}{suffix}" for i in range(self.number)]
         for path, image in zip(paths, self, strict=True):
@@ -134,7 +134,7 @@ class SampleSegmentations:
         return paths
 
     def vector_image(self) -> Any:
-        """All samples as the components of one vector image, all in memory."""
+        """Return all samples, held in memory together, as the components of one vector image."""
         maps = []
         for index in range(self.number):
             maps.append(np.zeros(self._fused.like.geometry.shape, self._fused.dtype))
@@ -144,7 +144,7 @@ class SampleSegmentations:
     def _mask(self, index: int) -> NDArray[np.bool_]:
         number, turn = divmod(index, ROUND)
         if self._round is None or self._round[0] != number:
-            self._round = None  # so that two fields are never in memory at once
+            self._round = None  # release it so that two fields are never in memory at once
             self._round = (number, self._model.round_of(number))
         return self._round[1].mask(turn)
 
@@ -157,7 +157,7 @@ class SampleSegmentations:
 
 
 def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
-    """The expected volume of another rater, with its 90 % prediction interval, by label.
+    """Return each label's expected volume for another rater, with its 90 % prediction interval.
 
     Labels without an interval are omitted: labels of probability 0 everywhere, labels with a
     single rater, and images that are neither 2D nor 3D. Large structures are sampled on a coarser
@@ -180,7 +180,7 @@ def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
 def _of_label(
     result: FusionResult[Any], label: int
 ) -> tuple[NDArray[np.float64], ReaderDifferences]:
-    """The probability of a label, and how raters differ about it."""
+    """Return the probability of a label, and the differences between raters about it."""
 
     def require(holds: bool, problem: str) -> None:
         if not holds:
@@ -196,7 +196,7 @@ def _of_label(
 
 
 def _check_value(name: str, kind: Kind[T], value: Any) -> T:
-    """Validate a parameter's value, with the error message of filters."""
+    """Validate a parameter's value with the same error message as filters."""
     parameter = Parameter(kind, lambda _: value, "")
     parameter.name = name
     return parameter.check(_OWNER, value)

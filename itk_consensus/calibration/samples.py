@@ -1,17 +1,18 @@
-"""Random segmentations that another rater might have drawn, sampled from a probability.
+"""Random segmentations that another rater might have drawn, sampled from a probability map.
 
-A smooth complex Gaussian random field has a uniformly distributed phase at every voxel. A voxel is
-in the sample if the phase, rotated by an angle, lies within a fraction p of the circle, which has
-probability p exactly. Forty equidistant angles share one field, so that 40 p of
-these forty samples, give or take one, contain a voxel: the mean of complete rounds is p up to 1/40,
-a third of the error of as many independent samples.
+A smooth complex Gaussian random field has a uniformly distributed phase at every voxel. A sample
+contains a voxel if the phase, rotated by an angle, lies within a fraction p of the circle, which
+has probability p exactly. Forty equidistant angles share one field, so 40 p of these forty samples,
+give or take one, contain a voxel: the mean of complete rounds equals p to within 1/40, which is a
+third of the error of as many independent samples.
 
-How much two samples differ depends only on the probability, since they share p² of a voxel on
-average. The vote fractions of J raters reflect only these J raters, and samples of them are too
-similar; so they are first widened until two samples overlap as two raters do. The correlation
-length of the field determines how far a sample deviates in one direction: it is chosen such that
-differences in volume explain the same fraction of the disagreement of samples as of raters, where
-the latter is shrunk towards 1 with the weight of one rater.
+How much two samples differ depends only on the probability, since both contain a voxel with
+probability p² on average. The vote fractions of J raters reflect only these J raters, and samples
+drawn from them are too similar; the fractions are therefore first widened until two samples overlap
+as much as two raters do. The correlation length of the field determines how far a sample deviates
+in one direction. It is chosen such that differences in volume explain the same fraction of the
+disagreement between samples as between raters, where the latter is shrunk towards 1 with the weight
+of one rater.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _MOST_VOXELS_TRIED = 100_000
 
 
 class VolumeInterval(NamedTuple):
-    """A volume with its interval, in ml (mm² in 2D, voxels of arrays)."""
+    """A volume with its interval, in ml (2D: mm²; arrays: voxels)."""
 
     estimate: float
     low: float
@@ -55,17 +56,17 @@ class VolumeInterval(NamedTuple):
 
 
 class ReaderDifferences(NamedTuple):
-    """How raters differ about a structure."""
+    """How the raters differ about a structure."""
 
     number: int  #: Number of raters
     dice: float  #: Mean over pairs
     #: Fraction of their disagreement (1 - Dice) explained by differences in volume; 1 if they draw
-    #: the same contour, wider or tighter. NaN if they agree.
+    #: the same contour, only wider or tighter. NaN if they agree.
     one_sided: float
 
 
 def reader_differences(overlap: Floats, sizes: Sequence[float]) -> ReaderDifferences:
-    """Compute how raters differ, from the Dice (J, J) of their masks and the size of each."""
+    """Compute how raters differ, from the (J, J) Dice of their masks and the mask sizes."""
     pairs = np.triu_indices(len(sizes), 1)
     volumes = np.asarray(sizes, float)
     total = np.add.outer(volumes, volumes)[pairs]
@@ -76,7 +77,7 @@ def reader_differences(overlap: Floats, sizes: Sequence[float]) -> ReaderDiffere
 
 
 def differences_of_label(counts: PairCounts, label: int) -> ReaderDifferences:
-    """Compute how raters differ about a label, given by its index."""
+    """Compute how raters differ about the label with the given index."""
     return reader_differences(counts.dice[label], counts.sizes[label].tolist())
 
 
@@ -101,10 +102,10 @@ class SampleModel:
     seed: int
 
     def round_of(self, number: int) -> SampleRound:
-        """The samples of one random field, which depends on the seed and this number."""
+        """Return the samples of one random field, which depends on the seed and this number."""
         rng = np.random.default_rng([self.seed, number])
         real, imaginary = (self._field(rng) for _ in range(2))
-        # Cosine of the angle up to which a voxel is inside; out of range where p is 0 or 1.
+        # Cosine of the angle up to which a voxel is inside; outside [-1, 1] where p is 0 or 1.
         reach = np.cos(np.pi * self.probability)
         reach[self.probability <= 0] = 2
         reach[self.probability >= 1] = -2
@@ -118,7 +119,7 @@ class SampleModel:
         return gaussian_field(self.probability.shape, self.spacing, self.length, rng)
 
     def volumes(self, number: int) -> Floats:
-        """(number,) volumes of samples, in voxels."""
+        """Return the (number,) volumes of the samples, in voxels."""
         found = []
         doubtful = (self.probability > 0) & (self.probability < 1)
         certain = np.count_nonzero(self.probability >= 1)
@@ -136,16 +137,16 @@ class SampleRound:
     real: Singles
     imaginary: Singles
     reach: Singles
-    turns: Floats  #: (ROUND,) angles in fortieths of a circle, in random order
+    turns: Floats  #: (ROUND,) angles in fortieths of a turn, in random order
 
     def at(self, places: Mask) -> SampleRound:
-        """Restrict the samples to some voxels."""
+        """Restrict the samples to the given voxels."""
         return SampleRound(
             self.real[places], self.imaginary[places], self.reach[places], self.turns
         )
 
     def mask(self, index: int) -> Mask:
-        """Mask of one sample."""
+        """Return the mask of one sample."""
         checkpoint()
         angle = 2 * np.pi * self.turns[index] / ROUND
         turned = self.real * np.float32(np.cos(angle))
@@ -156,21 +157,23 @@ class SampleRound:
 def gaussian_field(
     shape: Sequence[int], spacing: Sequence[float], length: float, rng: np.random.Generator
 ) -> Singles:
-    """A stationary Gaussian field with correlation exp(-d² / 2 length²) and arbitrary variance.
+    """Return a stationary Gaussian field with correlation exp(-d² / 2 length²).
 
-    White noise on nodes half a length apart, convolved with a Gaussian along each axis.
+    White noise on nodes spaced half a correlation length apart is convolved with a Gaussian along
+    each axis. The variance is arbitrary.
     """
     spread = [_gaussian_weights(*axis, length) for axis in zip(shape, spacing, strict=True)]
     field = rng.standard_normal([matrix.shape[1] for matrix in spread], dtype=np.float32)
-    with blas_threads(1):  # several wait for each other longer than they work
+    with blas_threads(1):  # with more threads, they spend longer waiting than working
         for matrix in reversed(spread):
-            # The contracted axis becomes the first, so that all axes end up in their order.
+            # The contracted axis becomes the first one, so after all contractions the order is
+            # restored.
             field = np.tensordot(matrix, field, (1, field.ndim - 1))
     return field
 
 
 def _gaussian_weights(extent: int, step: float, length: float) -> Singles:
-    """(extent, nodes) weight of each node at each voxel along an axis."""
+    """Return (extent, nodes) weight of each node at each voxel along an axis."""
     places = np.arange(extent) * step
     nodes = np.arange(-3 * length, places[-1] + 3 * length + length / 2, length / 2)
     away = (places[:, None] - nodes) / length
@@ -188,36 +191,36 @@ def fit_samples(
     *,
     widen: bool = True,
 ) -> SampleModel:
-    """Fit a model whose samples differ as raters do.
+    """Fit a model whose samples differ as much as raters do.
 
     Parameters
     ----------
     probability : ndarray
         Probability of the structure, above 0 somewhere.
     widen : bool
-        Whether the probability may be widened; otherwise the samples' mean equals it.
+        Whether the probability may be widened; otherwise it is the mean of the samples.
     """
     voxel, axes = prod(spacing), len(spacing)
-    # Volume of the unit ball, in two dimensions of the disc.
+    # Volume of the unit ball, or area of the unit disc in 2D.
     unit_ball = 2 * np.pi * (axes - 1) / axes
     radius = float((probability.sum(dtype=np.float64) * voxel / unit_ball) ** (1 / axes))
     box = box_around(probability > 0, radius if widen else 0.0, spacing)
     inside = np.ascontiguousarray(probability[box], np.float32)
     if widen:
-        # Samples of a round overlap slightly less than independent ones.
+        # Samples of one round overlap slightly less than independent ones.
         target = readers.dice + (1 - readers.dice) / ROUND
         inside = _widen(inside, spacing, target, radius)
     model = SampleModel(inside, box, tuple(spacing), inf, readers.number, seed)
-    # Shrinkage: as if one more rater differed from the others in volume only.
+    # Shrinkage: as if there were one more rater, who differed from the others only in volume.
     one_sided = (readers.one_sided * (readers.number - 1) + 1) / readers.number
     return _fit_length(model, one_sided, radius)
 
 
 def pool_blocks(probability: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
-    """Average a probability over cubic blocks; return it with the side of a block in voxels.
+    """Average a probability over cubic blocks; return it and the side of a block in voxels.
 
-    Blocks are as small as possible with at most `most` of them in the box around the structure;
-    the last ones of an axis are padded with 0.
+    Blocks are as small as possible such that the box around the structure holds at most `most` of
+    them; the last ones along an axis are padded with 0.
     """
     box = bounding_box(probability > 0)
     extent = 0 if box is None else prod(side.stop - side.start for side in box)
@@ -230,13 +233,13 @@ def pool_blocks(probability: NDArray[Any], most: int) -> tuple[NDArray[Any], int
 
 
 def _overlap(probability: Singles) -> float:
-    """The expected Dice of two samples."""
+    """Return the expected Dice of two samples."""
     total = probability.sum(dtype=np.float64)
     return float((probability.astype(np.float64) ** 2).sum() / total)
 
 
 def _widen(inside: Singles, spacing: Sequence[float], target: float, radius: float) -> Singles:
-    """Smooth a probability just enough that the overlap of two samples falls to the target."""
+    """Smooth a probability just enough to reduce the overlap of two samples to the target."""
 
     def smooth(sigma: float) -> Singles:
         return np.asarray(
@@ -254,7 +257,7 @@ def _widen(inside: Singles, spacing: Sequence[float], target: float, radius: flo
 
 
 def _fit_length(model: SampleModel, one_sided: float, radius: float) -> SampleModel:
-    """Set the correlation length at which samples differ in volume as much as raters."""
+    """Set the correlation length at which samples differ in volume as much as raters do."""
     if not one_sided < 1:
         return model
     coarse = _downsample(model)
@@ -281,15 +284,15 @@ def _downsample(model: SampleModel) -> tuple[Singles, Box, tuple[float, ...]]:
 
 
 def volume_interval(volumes: Floats, level: float, readers: int) -> VolumeInterval:
-    """Prediction interval for another rater's volume.
+    """Return a prediction interval for another rater's volume.
 
-    Samples vary as the raters did; the interval of their log volumes is widened for the small
-    number of raters, by the ratio of Student's prediction interval to the normal one.
+    Samples vary as the raters did; the interval of their log volumes is widened to account for the
+    small number of raters, by the ratio of Student's prediction interval to the normal one.
 
     Parameters
     ----------
     volumes : ndarray
-        Volumes of samples.
+        Volumes of the samples.
     readers : int
         Number of raters, at least two.
     """

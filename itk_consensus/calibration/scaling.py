@@ -1,7 +1,7 @@
-"""Calibrating scaling of probabilities, fitted to references (section 2.8.1; Guo et al., 2017).
+"""Recalibration of probabilities, fitted to reference segmentations (Guo et al., 2017).
 
-A temperature alone cannot correct STAPLE, which is biased, so a bias per label is added by default.
-Isotonic regression assumes only monotonicity.
+See section 2.8.1 of the paper. A temperature alone cannot correct STAPLE, which is biased, so a
+bias per label is added by default. Isotonic regression assumes only monotonicity.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _LARGEST_BIAS = 1e6
 
 @dataclass(frozen=True)
 class ScalingTable:
-    """Distinct probabilities of the voxels to fit, and counts of their reference labels."""
+    """Distinct probabilities of the fitted voxels, with counts of their reference labels."""
 
     probabilities: Floats  #: (N, K)
-    counts: Floats  #: (N, K) voxels with these probabilities whose reference is each label
+    counts: Floats  #: (N, K) voxels with these probabilities, by reference label
 
     @classmethod
     def of(cls, probabilities: Sequence[NDArray[Any]], labels: NDArray[Any]) -> ScalingTable:
-        """Tabulate voxels of flat arrays, one per label or only the foreground's."""
+        """Build the table from flat arrays, one per label or for the foreground only."""
         if len(probabilities) == 1:
             distinct, row = np.unique(np.asarray(probabilities[0], np.float64), return_inverse=True)
             rows = np.stack([1 - distinct, distinct], axis=1)
@@ -72,19 +72,19 @@ class LogitScaling(Part):
     """``softmax(ln p / temperature + bias)``."""
 
     # Slightly wider than the bounds of the fit, to allow for rounding of the logarithm.
-    #: Above 1 softens, below 1 sharpens.
+    #: Above 1 softens probabilities, below 1 sharpens them.
     temperature: Annotated[float, Real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
     #: Added to each label's logit; the background's is 0.
     bias: Annotated[tuple[float, ...], Each(Real(-_LARGEST_BIAS, _LARGEST_BIAS), 2)]
 
     @property
     def labels(self) -> int:
-        """K."""
+        """Number of labels, K, including the background."""
         return len(self.bias)
 
     @classmethod
     def fit(cls, table: ScalingTable, *, with_bias: bool) -> LogitScaling:
-        """Fit temperature and optional bias by maximum likelihood, a convex problem."""
+        """Fit temperature and optional bias by maximum likelihood, which is a convex problem."""
         logits = np.log(clip_probability(table.probabilities))
         rows, voxels = table.counts.sum(axis=1, keepdims=True), table.counts.sum()
         number = logits.shape[1]
@@ -110,7 +110,7 @@ class LogitScaling(Part):
         return cls(float(np.exp(-found.x[0])), (0.0, *map(float, found.x[1:])))
 
     def apply(self, probabilities: Sequence[NDArray[Any]]) -> list[Floats]:
-        """Scale probabilities: one array per label, or only the foreground's."""
+        """Scale probabilities: one array per label, or only that of the foreground."""
         if len(probabilities) == 1:
             odds = log_odds(probabilities[0])
             odds /= self.temperature
@@ -132,11 +132,11 @@ class IsotonicScaling(Part):
 
     @property
     def labels(self) -> int:
-        """K."""
+        """Number of labels, K, including the background."""
         return len(self.knots)
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields: knots without values, or curves that decrease."""
+        """Yield inconsistent fields: knots without values, or decreasing curves."""
         if [len(x) for x in self.knots] != [len(y) for y in self.values]:
             yield "knots", "must be as many as values"
         for rises, curves in ((lt, self.knots), (le, self.values)):
@@ -154,13 +154,13 @@ class IsotonicScaling(Part):
         return cls(knots, values)
 
     def apply(self, probabilities: Sequence[NDArray[Any]]) -> list[Floats]:
-        """Scale probabilities: one array per label, or only the foreground's."""
+        """Scale probabilities: one array per label, or only that of the foreground."""
         if len(probabilities) == 1:
             return [np.interp(probabilities[0], self.knots[1], self.values[1])]
         curves = zip(probabilities, self.knots, self.values, strict=True)
         scaled = np.stack([np.interp(p, knots, values) for p, knots, values in curves])
         total = scaled.sum(axis=0)
-        # Where all curves are 0 there were no references, so all labels get the same.
+        # If all curves are 0 there was no reference data, so all labels get the same probability.
         scaled[:, total == 0] = 1.0
         return list(scaled / scaled.sum(axis=0))
 
@@ -169,14 +169,14 @@ Scaling = LogitScaling | IsotonicScaling
 
 
 def fit_scaling(table: ScalingTable, method: str) -> Scaling:
-    """Fit one of `METHODS`."""
+    """Fit a scaling by one of `METHODS`."""
     if method == "isotonic":
         return IsotonicScaling.fit(table)
     return LogitScaling.fit(table, with_bias=method == "temperature_bias")
 
 
 def region_of(case: ProbabilityCase, margin: float) -> NDArray[np.bool_]:
-    """The union of the raters' masks, or else the consensus, dilated by a margin in mm."""
+    """Return the union of the raters' masks, or else the consensus, dilated by a margin in mm."""
     union = reduce(np.logical_or, [np.asarray(m) != 0 for m in case.raters or (case.consensus,)])
     region = np.zeros(union.shape, dtype=bool)
     if union.any():
@@ -207,7 +207,7 @@ class ScalingRecord(CalibrationRecord):
 
     method: Annotated[str, Choice(METHODS)]
     scaling: Annotated[Scaling, OnePart(LogitScaling, IsotonicScaling)]
-    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
+    labels: Annotated[int, Integer(2, 2**16)]  #: K, including the background
     number: Annotated[int, Integer(1), "n"]  #: Number of cases it was fitted to
     region_margin: Annotated[float, Real(0.0), "region_margin_mm"]
     probability_is_vote_fraction: Annotated[bool, Boolean()]
@@ -217,12 +217,12 @@ class ScalingRecord(CalibrationRecord):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the filter that made it."""
+        """The parameters of the filter that made the record."""
         names = ("method", "region_margin", "probability_is_vote_fraction")
         return {name: getattr(self, name) for name in names}
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields: another method, other labels, or votes without raters."""
+        """Yield inconsistent fields: method, number of labels, or vote fractions without raters."""
         if (self.method == "isotonic") != isinstance(self.scaling, IsotonicScaling):
             yield "scaling", f"is not of method {self.method}"
         if self.scaling.labels != self.labels:
@@ -235,7 +235,7 @@ def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Any, Any]:
     distinct, row = np.unique(p, return_inverse=True)
     weights = np.bincount(row, voxels)
     curve = scipy.optimize.isotonic_regression(np.bincount(row, hits) / weights, weights=weights).x
-    # Only the ends of each constant piece are needed as knots.
+    # Only the ends of each constant segment are needed as knots.
     changes = np.diff(curve) != 0
     ends = np.append(True, changes) | np.append(changes, True)
     return tuple(distinct[ends].tolist()), tuple(curve[ends].clip(0, 1).tolist())
@@ -252,12 +252,12 @@ class ScalingChoice(NamedTuple):
     """A scaling, and its cross-validated mean log loss in nats per voxel."""
 
     scaling: Scaling  #: The identity if `after` is not below `before`
-    before: float  #: Without scaling; NaN with a single case, which allows no cross-validation
-    after: float  #: With scaling
+    before: float  #: Loss without scaling; NaN for a single case, which cannot be cross-validated
+    after: float  #: Loss with scaling
 
     @property
     def is_identity(self) -> bool:
-        """Whether probabilities are left unchanged."""
+        """Whether the scaling leaves probabilities unchanged."""
         return bool(self.after >= self.before)
 
 
@@ -280,14 +280,14 @@ def choose_scaling(tables: Sequence[ScalingTable], method: str) -> ScalingChoice
 
 
 def identity(like: Scaling) -> Scaling:
-    """The identity scaling of the same kind."""
+    """Return the identity scaling of the same kind."""
     if isinstance(like, LogitScaling):
         return LogitScaling(1.0, (0.0,) * like.labels)
     return IsotonicScaling(((0.0, 1.0),) * like.labels, ((0.0, 1.0),) * like.labels)
 
 
 def log_loss(table: ScalingTable, scaling: Scaling | None) -> float:
-    """Total log loss of all voxels, in nats."""
+    """Return the total log loss of all voxels, in nats."""
     shares = table.probabilities
     if scaling is not None:
         shares = np.stack(scaling.apply(list(shares.T)), axis=1)

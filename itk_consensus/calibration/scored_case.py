@@ -31,7 +31,7 @@ from itk_consensus.votes.label_stack import LabelStack
 
 @dataclass(frozen=True)
 class ScoredCase:
-    """The part of a case that a calibration needs."""
+    """The data of a case that a calibration needs."""
 
     distributions: tuple[ScoreDistribution, ...]  #: Scores of the reference's voxels, by label
     facts: CaseFacts
@@ -48,7 +48,7 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> Score
 
 
 def is_circular(case: ProbabilityCase) -> bool:
-    """Whether the reference equals the consensus, and so cannot calibrate it."""
+    """Whether the reference equals the consensus and so cannot be used to calibrate it."""
     return np.array_equal(case.reference_labels(), case.consensus)
 
 
@@ -65,7 +65,7 @@ def check_contour(case: ProbabilityCase, owner: str) -> None:
 def score_maps(
     case: ProbabilityCase, options: BandOptions, spreads: Spreads, box: Box
 ) -> ScoreMaps:
-    """Scores of all labels in a box that contains the consensus."""
+    """Return the scores of all labels in a box that contains the consensus."""
     where = (case.consensus, box, case.spacing, options.region_margin)
     if options.score == "probability":
         return probability_scores(case.probabilities, *where)
@@ -75,7 +75,7 @@ def score_maps(
 def band_box(
     case: ProbabilityCase, options: BandOptions, spreads: Spreads, tau: tuple[float, ...]
 ) -> Box:
-    """The box outside which only background is possible."""
+    """Return the box outside which only background is possible."""
     reach = options.region_margin
     if options.score == "distance":
         foreground_tau = tau[1:] or tau * (case.labels - 1)
@@ -85,7 +85,7 @@ def band_box(
 
 
 def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str) -> Spreads:
-    """Spread of the raters about each label, in mm; empty if the score does not use it."""
+    """Return the raters' spread for each label, in mm; empty if the score does not use it."""
     if not options.uses_spread:
         return ()
     spreads = known_spreads(case, options.probability_is_vote_fraction, owner)
@@ -101,7 +101,7 @@ def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str) -> Sp
 
 
 def known_spreads(case: ProbabilityCase, is_vote_fraction: bool, owner: str) -> Spreads:
-    """Spread of the raters about each label, in mm; empty if it cannot be computed."""
+    """Return the raters' spread for each label, in mm; empty if it cannot be computed."""
     if case.raters is not None:
         stack = LabelStack.multilabel(case.raters, owner=f"{owner}: raters")
         patterns = DecisionPatterns.from_stack(stack)

@@ -1,8 +1,8 @@
 """Nonconformity scores of each label at each voxel.
 
-A label is in a voxel's prediction set if its score does not exceed the threshold. The score of the
-background is the negative of the foreground's, so a positive threshold gives a band around
-the consensus contour and a negative one leaves some sets empty.
+A label is in a voxel's prediction set if its score does not exceed the threshold. The background's
+score is the negative of the foreground's, so a positive threshold gives a band around the consensus
+contour and a negative one leaves some prediction sets empty.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itk_consensus.space.distance import signed_distance
 BACKGROUND, FOREGROUND, AMBIGUOUS, EMPTY = 0, 1, 2, 3
 _BAND_OF_BITS = np.array([EMPTY, BACKGROUND, FOREGROUND, AMBIGUOUS], dtype=np.uint8)
 
-#: Labels that fit the bits of an 8-bit and a 16-bit label map.
+#: Maximum numbers of labels whose bits fit in an 8-bit and a 16-bit label map.
 MOST_LABELS_IN_BITS = 16
 
 TIE_DECIMALS = 9
@@ -30,7 +30,7 @@ TIE_DECIMALS = 9
 
 
 def exact_decimal(number: float) -> Fraction:
-    """The exact decimal value: .1 of 30 is then 3, although binary .1 is slightly more."""
+    """Return the exact decimal value: .1 of 30 is then 3, although binary .1 is slightly more."""
     return Fraction(str(number))
 
 
@@ -43,7 +43,7 @@ class ScoreDistribution:
 
     @classmethod
     def of(cls, scores: NDArray[Any]) -> ScoreDistribution:
-        """Make the distribution of scores given in any order."""
+        """Make the distribution of scores that are given in any order."""
         values, counts = np.unique(scores, return_counts=True)
         return cls(values.astype(np.float64), np.cumsum(counts, dtype=np.int64))
 
@@ -63,17 +63,17 @@ class ScoreDistribution:
         return int(self.cumulative[-1]) if len(self.cumulative) else 0
 
     def smallest(self, rank: int) -> float:
-        """The rank-th smallest score, counted from 1; minus infinity for rank 0."""
+        """Return the rank-th smallest score, counted from 1; minus infinity for rank 0."""
         if rank == 0:
             return -np.inf
         return float(self.values[np.searchsorted(self.cumulative, rank)])
 
     def threshold_for(self, tolerance: float) -> float:
-        """The smallest threshold that at most a share `tolerance` of the voxels exceed."""
+        """Return the smallest threshold exceeded by at most a share `tolerance` of the voxels."""
         return self.smallest(self.total - int(exact_decimal(tolerance) * self.total))
 
     def missed_share(self, threshold: float) -> float:
-        """The share of voxels that score higher than a threshold; 0 if there are none."""
+        """Return the share of voxels that score above a threshold; 0 if there are no voxels."""
         if self.total == 0:
             return 0.0
         steps = int(np.searchsorted(self.values, threshold, side="right"))
@@ -83,14 +83,14 @@ class ScoreDistribution:
 
 @dataclass(frozen=True)
 class ScoreMaps:
-    """Scores inside a box; outside it only background is possible."""
+    """Scores inside a box; outside it, only the background is possible."""
 
     box: Box  #: The part of the volume that the arrays cover
     scores: tuple[NDArray[np.float64], ...]  #: One map per label, background first
     region: NDArray[np.bool_]  #: Voxels no farther than the margin from the consensus
 
     def distributions(self, reference: NDArray[Any]) -> tuple[ScoreDistribution, ...]:
-        """Distribution of each label's scores at the voxels where the reference has that label.
+        """Return the distribution of each label's scores over the reference voxels of that label.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ def distance_scores(
     margin: float,
     spreads: Sequence[float],
 ) -> ScoreMaps:
-    """Signed distance to each label of the consensus, divided by that label's spread.
+    """Compute the signed distance to each label of the consensus, divided by the label's spread.
 
     The background's score is the negative distance to the whole foreground.
 
@@ -145,7 +145,7 @@ def probability_scores(
     spacing: Sequence[float],
     margin: float,
 ) -> ScoreMaps:
-    """Negative log-odds of each label; outside the region only background is possible."""
+    """Compute each label's negative log-odds; outside the region, only background is possible."""
     region = signed_distance(consensus[box] != 0, spacing) <= margin
     scores = [_negative_log_odds(p[box]) for p in probabilities]
     if len(scores) == 1:
@@ -164,19 +164,19 @@ def _negative_log_odds(probability: NDArray[Any]) -> NDArray[np.float64]:
 def prediction_sets(
     scores: Sequence[NDArray[np.float64]], thresholds: Sequence[float]
 ) -> NDArray[np.bool_]:
-    """(K, \\*shape) whether each label's score is within its threshold, or a common one."""
+    """Return a (K, \\*shape) mask of labels whose scores are within their or a common threshold."""
     each = list(thresholds) * (len(scores) if len(thresholds) == 1 else 1)
     return np.stack([score <= tau for score, tau in zip(scores, each, strict=True)])
 
 
 def band_codes(sets: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """0 background, 1 foreground, 2 ambiguous, 3 empty, for sets of two labels."""
+    """Encode sets of two labels: 0 background, 1 foreground, 2 ambiguous, 3 empty."""
     codes: NDArray[np.uint8] = _BAND_OF_BITS[label_bits(sets)]
     return codes
 
 
 def label_bits(sets: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
-    """Bit k set where label k is in the set; uint8 for up to 8 labels, uint16 for up to 16."""
+    """Set bit k if label k is in the set; uint8 for up to 8 labels, uint16 for up to 16."""
     bits = np.zeros(sets.shape[1:], dtype=np.uint8 if len(sets) <= 8 else np.uint16)
     for label, member in enumerate(sets):
         bits |= member.astype(bits.dtype) << label

@@ -34,10 +34,10 @@ from itk_consensus.images import convert
 class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
-    The fit uses only the region that any rater marked, dilated by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; it warns if the ECE rises. If
-    the cross-validated log loss does not fall, probabilities are left unchanged, with a
-    warning. Scaled probabilities are calibrated on average, not in any single case.
+    The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
+    the reliability before and after scaling, in the region and in the whole image; it warns if the
+    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
+    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
     """
 
     record_class = ScalingRecord
@@ -56,15 +56,15 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         references: Iterable[Any],
         raters: Iterable[Any] | None = None,
     ) -> None:
-        """Fit to cases whose reference is known.
+        """Fit the scaling to cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            Their union is the region; without them the region is around the consensus. Required
+            Their union is the region; without raters, the region is around the consensus. Required
             for vote fractions, whose smoothing depends on the number of raters.
         """
         images = (list(probabilities), list(references), None if raters is None else list(raters))
@@ -100,7 +100,7 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         references: Iterable[Any],
         raters: Iterable[Any] | None = None,
     ) -> ScalingReport:
-        """Compare before and after on cases that were not used in the fit."""
+        """Compare reliability before and after scaling on cases that were not used in the fit."""
         record = self.GetRecord()
         with self._running():
             cases = self._calibration_cases(probabilities, references, raters)
@@ -108,11 +108,11 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
             return self._comparison.report()
 
     def GetReport(self) -> ScalingReport:
-        """Reliability before and after, on the cases the scaling was fitted to."""
+        """Return the reliability before and after scaling, on the cases used in the fit."""
         return self.GetRecord().report
 
     def GetComparison(self) -> ScalingComparison:
-        """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
+        """Return the binned frequencies of the last Calibrate or Evaluate."""
         if self._comparison is None:
             raise NotExecutedError("needs Calibrate or Evaluate first", owner=self.GetName())
         return defensive_copy(self._comparison)
@@ -127,7 +127,7 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         Returns
         -------
         image or list of images
-            As many images as given, of float64.
+            As many images as were given, of type float64.
         """
         record = self.GetRecord()
         with self._running():
@@ -161,7 +161,7 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         )
 
     def _inputs(self, case: ProbabilityCase, rater_count: int | None) -> Sequence[NDArray[Any]]:
-        """The probabilities to scale; vote fractions are smoothed first."""
+        """Return the probabilities to scale; vote fractions are smoothed first."""
         if not self.ProbabilityIsVoteFraction:
             return case.probabilities
         if rater_count is None:

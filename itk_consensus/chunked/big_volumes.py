@@ -26,8 +26,9 @@ import zarr
 from dask.callbacks import Callback
 
 import itk_consensus
+from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.input_notes import InputNotes
-from itk_consensus.chunked.chunked_result import work_of
+from itk_consensus.chunked.chunked_result import table_result, work_of
 from itk_consensus.chunked.graph import Layout, each, gathered, mapped, merged, one_each, written
 from itk_consensus.chunked.passes import Array, Block, ChunkedWork, Depth, Gathered, Request
 from itk_consensus.chunked.run_record import Place, RunRecord
@@ -145,7 +146,8 @@ def fuse_volumes(
     Returns
     -------
     dict
-        The filter's measurements by name, and ``Labels``.
+        The filter's measurements by name, ``Labels`` and, if votes were counted by pattern, an
+        ``Assessment`` by all rules that need no voxels.
 
     Raises
     ------
@@ -180,7 +182,10 @@ def fuse_volumes(
         estimated = work.estimated(context)
         run.record.publish(place)
     known = (one for one in measurements_of(type(filter_)) if isinstance(one.read, str))
-    return {one.name: one.value_in(estimated) for one in known} | {"Labels": estimated.labels}
+    told = {one.name: one.value_in(estimated) for one in known} | {"Labels": estimated.labels}
+    if estimated.table is not None:
+        told["Assessment"] = assess(table_result(filter_, estimated, first.geometry))
+    return told
 
 
 def _opened(

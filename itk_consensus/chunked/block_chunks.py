@@ -9,8 +9,9 @@ chunks.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -30,6 +31,9 @@ from itk_consensus.fusing.fusion_result import holds
 from itk_consensus.space.blocks import Blocked, Blocks, kept
 from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import DecisionTable
+from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
+from itk_consensus.votes.uncertainty import uncertainty
 
 if TYPE_CHECKING:
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -60,18 +64,25 @@ class BlockContext(NamedTuple):
     """The decision over all chunks, in blocks."""
 
     labels: tuple[int, ...]
-    #: Starts and ends of the blocks along each axis, and the label indices of each block,
-    #: compressed or as one number.
+    #: Starts and ends of the blocks along each axis, and of each block the label indices or, of
+    #: another output, its values, compressed or as one number.
     cuts: tuple[tuple[int, ...], ...]
     parts: tuple[Any, ...]
     estimate: Any
+    #: Rows of votes and answer that occur together, without codes, and the answer of each: a label
+    #: index.
+    patterns: DecisionPatterns
+    answers: NDArray[np.int64]
 
 
 class BlockAnswer(NamedTuple):
-    """The decision, and the label values to write, in the output's dtype."""
+    """The output by block, and what is written for it."""
 
     context: BlockContext
-    values: Array  #: By label index; the last two are for the codes of `votes.ties`
+    dtype: np.dtype[Any]  #: Of the blocks
+    #: Label values by label index; the last two are for the codes of `votes.ties`. None if the
+    #: blocks are the output's values.
+    values: Array | None
 
 
 @dataclass(frozen=True)
@@ -81,9 +92,20 @@ class BlockWork:
     filter_: LabelFusionFilter  #: Without images
     shape: tuple[int, ...]  #: Shape of the volume
     spacing: tuple[float, ...]  #: Voxel size per array axis
+    #: The output that is made; None: label maps.
+    request: Request | None = None
 
     reads_once: ClassVar[bool] = True
     concludes_at_length: ClassVar[bool] = True
+
+    def for_output(self, request: Request) -> BlockWork:
+        if request.method == "dice_optimal_image":
+            raise InputError(
+                "the Dice-optimal map needs the probabilities of all voxels at once: bring the "
+                "inputs into memory first",
+                owner=self.filter_.GetName(),
+            )
+        return self if request.method == "label_image" else replace(self, request=request)
 
     @property
     def depths(self) -> tuple[Depth, ...]:
@@ -110,31 +132,93 @@ class BlockWork:
         found = cast(BlockFuser, self.filter_).fuse_blocks(patterns, self.spacing)
         labels = tuple(int(label) for label in table.labels)
         decision = found.decision
-        parts = tuple(kept(np.asarray(decision.part(at))) for at in range(len(decision.parts)))
-        return BlockContext(labels, decision.blocks.cuts, parts, found.estimate)
+        output = decision
+        if self.request is not None:
+            if found.write_probability is None:
+                raise InputError(
+                    "only the label map can be computed in chunks: load the inputs into memory "
+                    "first for probabilities and uncertainties",
+                    owner=self.filter_.GetName(),
+                )
+            make = partial(_probabilities, found.write_probability, labels, self.request)
+            output = Blocked.made(decision.blocks, make)
+        parts = tuple(kept(np.asarray(output.part(at))) for at in range(len(output.parts)))
+        told = _answers(patterns, decision)
+        return BlockContext(labels, output.blocks.cuts, parts, found.estimate, *told)
 
     def answer(self, context: BlockContext, request: Request) -> BlockAnswer:
-        owner = self.filter_.GetName()
-        if request.method != "label_image":
-            raise InputError(
-                "only the label map can be computed in chunks: load the inputs into memory first "
-                "for probabilities and uncertainties",
-                owner=owner,
-            )
         promised = np.dtype(request.dtype)
-        if not holds(promised, context.labels):
-            as_promised(np.array(context.labels), promised, owner)
-        # Nothing is undecided; outside the mask is background.
-        return BlockAnswer(context, np.array([*context.labels, 0, 0], promised))
+        if self.request is not None:
+            return BlockAnswer(context, promised, None)
+        # Outside the mask is background.
+        values = [*context.labels, 0, 0]
+        if (context.answers == UNDECIDED).any():
+            values[-1] = self.filter_.undecided_label(context.labels, promised)
+        if not holds(promised, values):
+            as_promised(np.array(values), promised, self.filter_.GetName())
+        return BlockAnswer(context, np.dtype(np.int16), np.array(values, promised))
 
     def estimated(self, context: BlockContext) -> Estimated:
-        return Estimated(context.labels, context.estimate)
+        rows = np.arange(len(context.answers))
+        table = DecisionTable(context.patterns, rows, context.answers, None)
+        return Estimated(context.labels, context.estimate, table)
 
     def write(self, chunk: Gathered, answer: BlockAnswer) -> Array:
         context = answer.context
         box: Box = tuple(slice(*pair) for pair in chunk.codes)
-        decision = Blocked(Blocks(context.cuts), np.dtype(np.int16), context.parts)
-        return np.asarray(answer.values[decision.read(box)])
+        output = Blocked(Blocks(context.cuts), answer.dtype, context.parts).read(box)
+        return output if answer.values is None else np.asarray(answer.values[output])
+
+
+def _probabilities(
+    write: Callable[[Box, int, NDArray[Any]], None],
+    labels: Sequence[int],
+    request: Request,
+    box: Box,
+) -> NDArray[Any]:
+    """Compute an output from the probabilities in a box."""
+    (asked,) = request.arguments
+    out = np.zeros([part.stop - part.start for part in box], request.dtype)
+    if request.method == "probability_image":
+        label = labels[-1] if asked is None else asked
+        if label in labels:
+            write(box, labels.index(label), out)
+        return out
+    share = np.empty_like(out)
+
+    def written(label: int) -> NDArray[Any]:
+        write(box, label, share)
+        return share
+
+    uncertainty(asked, map(written, range(len(labels))), out)
+    return out
+
+
+def _answers(
+    patterns: DecisionPatterns, decision: Blocked
+) -> tuple[DecisionPatterns, NDArray[np.int64]]:
+    """Count voxels inside the mask by votes and answer: a table of both, without codes."""
+    codes, span = cast(Blocked, patterns.codes), patterns.number_of_labels - BACKGROUND
+    found: dict[int, int] = {}
+    for at, box in enumerate(decision.boxes):
+        answer = decision.part(at).astype(np.int64) - BACKGROUND
+        pairs, voxels = _counted(codes.read(box).astype(np.int64) * span + answer)
+        for pair, count in zip(pairs.tolist(), voxels.tolist(), strict=True):
+            found[pair] = found.get(pair, 0) + count
+    inside = sorted(pair for pair in found if pair < len(patterns.counts) * span)
+    rows, answers = np.divmod(np.array(inside, np.int64), span)
+    counts = np.array([found[pair] for pair in inside], np.int64)
+    split = DecisionPatterns(patterns.patterns[rows], counts, patterns.labels)
+    return split, answers + BACKGROUND
+
+
+def _counted(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct values, and how often each occurs."""
+    if values.max(initial=0) > values.size:
+        return np.unique(values, return_counts=True)
+    counts = np.bincount(values.reshape(-1))
+    found = np.flatnonzero(counts)
+    return found, counts[found]
 
 
 def _with_codes(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from itk_consensus.chunked.block_chunks import BlockWork
 from itk_consensus.chunked.passes import ChunkedWork, Estimated, ImageKey, Request
@@ -16,13 +17,33 @@ from itk_consensus.chunked.tile_chunks import TileWork
 from itk_consensus.core.errors import GeometryError, InputError, ParameterError
 from itk_consensus.core.parameters import Measurement
 from itk_consensus.core.results import Memo, Result
-from itk_consensus.fusing.fusion_result import label_type
+from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.fusion_result import (
+    Fused,
+    FusionResult,
+    MadeBy,
+    label_type,
+    smallest_type,
+)
+from itk_consensus.fusing.near_copies import same_masks
+from itk_consensus.fusing.vote_facts import VoteFacts
+from itk_consensus.images.families.image_family import Family, LoadedImages
+from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
 from itk_consensus.methods.voting.tile_votes import TileVoteFilter
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import DecisionTable, Fusion
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
 if TYPE_CHECKING:  # which imports dask
     from itk_consensus.chunked.graph import ChunkedInputs
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
+
+
+#: Rules of an assessment that look at voxels; of chunks they are left out.
+RULES_OF_VOXELS = (
+    *("mirrored mask", "shifted mask"),
+    *("gaps between slices", "cut at the border", "surface Dice"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +55,7 @@ class ChunkedResult(Result):
     work: ChunkedWork
     inputs: ChunkedInputs
     dtype: np.dtype[Any]  #: Dtype of label maps, from the dtypes of the inputs
+    filter_: LabelFusionFilter  #: Without images
     memo: Memo = field(default_factory=Memo, repr=False)
 
     def label_image(self) -> Any:
@@ -69,6 +91,11 @@ class ChunkedResult(Result):
 
     def is_known(self, measurement: Measurement[Any]) -> bool:
         return False
+
+    def as_table(self) -> FusionResult[Any]:
+        """What is known without voxels, for an assessment; asking computes the gathering passes."""
+        shape = tuple(map(sum, self.inputs.layout.chunks))
+        return table_result(self.filter_, self._estimated, ArrayGeometry.of_shape(shape))
 
     @property
     def _estimated(self) -> Estimated:
@@ -111,6 +138,75 @@ def promised_result(filter_: LabelFusionFilter, arrays: Any) -> ChunkedResult:
         work,
         ArrayInputs.make(arrays, images, work),
         label_type(array.dtype for array in present),
+        filter_.without_images(),
+    )
+
+
+@dataclass(frozen=True)
+class TableFusion(Fusion):
+    """An answer of which is known how often it occurs with which votes, but not where."""
+
+    table: DecisionTable
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return self.table
+
+    def volume(self) -> NDArray[Any]:
+        raise InputError("the voxels of a volume in chunks are not in memory")
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        self.volume()
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        self.volume()
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        self.volume()
+
+
+@dataclass(frozen=True)
+class VoteTableFusion(TableFusion):
+    """The same of a method whose answer follows from votes alone."""
+
+    follows_votes = True
+
+
+def table_result(
+    filter_: LabelFusionFilter, estimated: Estimated, geometry: ImageGeometry
+) -> FusionResult[Any]:
+    """A result without voxels, which findings, verdict and agreement can be made from.
+
+    Raises
+    ------
+    InputError
+        The filter does not count which votes and answers occur together.
+    """
+    table = estimated.table
+    if table is None:
+        raise InputError(
+            "of chunks it counts no votes, which an assessment needs: bring the inputs into "
+            "memory first",
+            owner=filter_.GetName(),
+        )
+    patterns = table.patterns
+    if patterns.number_of_voxels < math.prod(geometry.shape):
+        patterns = replace(patterns, outside_code=len(patterns.counts))  # there is a mask
+    # Near copies show in voxels only, where Consensus has looked for them; equal masks do here.
+    copies = getattr(estimated.estimate, "copied_raters", same_masks(patterns))
+    alone = set(range(patterns.number_of_raters)).difference(*copies)
+    groups = [*map(list, copies), *([rater] for rater in sorted(alone))]
+    loaded = LoadedImages((), geometry, Family.NUMPY, {}, ())
+    case = FusionCase(loaded, patterns)
+    case.memo.get_or_make("facts", lambda: VoteFacts(patterns, groups))
+    fusion = TableFusion if filter_.chunking == "blocks" else VoteTableFusion
+    labels = estimated.labels
+    return FusionResult(
+        case,
+        Fused(fusion(table), estimated.estimate),
+        labels,
+        smallest_type(labels),
+        max(labels) + 1,
+        MadeBy.of(filter_),
     )
 
 

@@ -172,6 +172,7 @@ def written(
 
 def lazy_output(work: ChunkedWork, inputs: ChunkedInputs, request: Request) -> Any:
     """Make an output as a dask array with the inputs' chunks."""
+    work = work.for_output(request)
     found, context = _passed(work, inputs)
     answer = dask.delayed(work.answer, pure=True)(context, request)
     return written(work, inputs, found, answer, request.dtype)

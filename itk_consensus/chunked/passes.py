@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from itk_consensus.core.results import Memo, Result
 from itk_consensus.space.boxes import Box
+from itk_consensus.votes.fusions import DecisionTable
 
 Array = NDArray[Any]
 
@@ -56,11 +57,16 @@ class Estimated(Result):
 
     labels: tuple[int, ...]  #: The labels that occur, in ascending order
     estimate: Any  #: The method's own numbers; None if it has none
+    #: How often raters and answer said what together; None if nobody counted.
+    table: DecisionTable | None = None
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class ChunkedWork(Protocol):
     """The passes of a filter over a volume. Picklable, and without voxels."""
+
+    def for_output(self, request: Request) -> ChunkedWork:
+        """The work that makes an output; its passes may keep more than others need."""
 
     @property
     def reads_once(self) -> bool:

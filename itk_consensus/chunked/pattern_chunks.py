@@ -59,6 +59,9 @@ class PatternWork:
     reads_once: ClassVar[bool] = True
     concludes_at_length: ClassVar[bool] = False
 
+    def for_output(self, request: Request) -> PatternWork:
+        return self
+
     @property
     def depths(self) -> tuple[Depth, Depth]:
         return (0,) * self.dimension, (0,) * self.dimension
@@ -99,7 +102,7 @@ class PatternWork:
 
     def estimated(self, context: PatternSummary) -> Estimated:
         result = self._executed(context)
-        return Estimated(result.labels, result.estimate)
+        return Estimated(result.labels, result.estimate, result.fusion.as_table(context.table))
 
     @working(threads=1)
     def _executed(self, context: PatternSummary) -> FusionResult[Any]:

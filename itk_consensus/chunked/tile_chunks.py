@@ -58,6 +58,9 @@ class TileWork:
     reads_once: ClassVar[bool] = False
     concludes_at_length: ClassVar[bool] = False
 
+    def for_output(self, request: Request) -> TileWork:
+        return self
+
     @cached_property
     def depths(self) -> tuple[Depth, ...]:
         none = (0,) * len(self.shape)

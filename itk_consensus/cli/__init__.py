@@ -1,7 +1,7 @@
 """The command line: ``itk-consensus fuse``, ``info``, ``calibrate``, ``band``, ``deep``, ``demo``.
 
-Each command is a module of that name with one public function, `configure`. Modules are imported
-lazily, so ``--help`` and ``--version`` are fast.
+Each command is a module of the same name with one public function, `configure`. Modules are
+imported lazily, so ``--help`` and ``--version`` are fast.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _exit_on_second_interrupt(*, keep: bool) -> Iterator[None]:
-    """Let the first Ctrl-C raise KeyboardInterrupt, and the second end the process immediately.
+    """Let the first Ctrl-C raise KeyboardInterrupt, and the second one end the process at once.
 
-    This is safe: files are written as drafts first, and worker processes end with their parent.
-    `keep` leaves the handler installed while Python shuts down.
+    This is safe, since files are first written as drafts, and worker processes end with their
+    parent. `keep` leaves the handler installed while Python shuts down.
     """
     if (
         threading.current_thread() is not threading.main_thread()

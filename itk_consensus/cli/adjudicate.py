@@ -1,4 +1,4 @@
-"""``itk-consensus adjudicate``: reapplies the decisions of a recorded review."""
+"""``itk-consensus adjudicate``: reapply the decisions of a recorded review."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _adjudicate(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def decision_words(record: ReviewRecord) -> str:
-    """How many disputes were decided, how many of them for the consensus, and how many are open."""
+    """Describe how many disputes were decided (and for the consensus), and how many are open."""
     decisions = record.decisions
     kept = sum(one.choice == "consensus" for one in decisions.values())
     open_ = f"; {record.undecided} open, left as the consensus has them" if record.undecided else ""
@@ -104,7 +104,7 @@ def decision_words(record: ReviewRecord) -> str:
 
 
 def _compare(arguments: argparse.Namespace, console: Console) -> None:
-    """Print how several people's reviews of one case agree."""
+    """Print the agreement between several reviews of one case."""
     series = None if arguments.series is None else read_dicom_series(arguments.series)
     reviews = []
     for path in (arguments.record, *arguments.compare):
@@ -125,6 +125,6 @@ def _compare(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def output_of(arguments: argparse.Namespace) -> Output:
-    """The output to check before the work; an image format is also tested by writing."""
+    """Return the output to check before the work; an image format is also tested by writing."""
     is_image = not arguments.output.name.lower().endswith((".seg.nrrd", ".dcm"))
     return Output("--output", arguments.output, "u1" if is_image else None)

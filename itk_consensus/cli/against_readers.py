@@ -1,4 +1,4 @@
-"""``agreement --probability``: scores a probability map and samples against several raters."""
+"""``agreement --probability``: score a probability map and samples against several raters."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def add_probability_options(parser: argparse.ArgumentParser) -> None:
 
 
 def require_no_probability(arguments: argparse.Namespace) -> None:
-    """Raise an error if one of these options is given."""
+    """Raise an error if any of these options is given."""
     if arguments.probability is not None or arguments.samples:
         arguments.parser.error(
             "--probability and --samples cannot be combined with --per-structure"
@@ -63,7 +63,7 @@ def require_no_probability(arguments: argparse.Namespace) -> None:
 
 
 def probability_files(arguments: argparse.Namespace) -> list[Path]:
-    """The files of the probability map, if given, and of its samples."""
+    """Return the files of the probability map, if given, and of its samples."""
     return [path for path in (arguments.probability, *arguments.samples) if path is not None]
 
 
@@ -101,7 +101,7 @@ def score_probability(
 
 
 def score_lines(scores: PluralTruth) -> list[str]:
-    """Format the scores as lines of text, without those that are NaN."""
+    """Format the scores as lines of text, omitting those that are NaN."""
     return pairs(
         {_WORDS[name]: f"{value:.4f}" for name, value in asdict(scores).items() if value == value}
     )

@@ -67,7 +67,7 @@ _MEANING = (
     "rater marked) deflated; the truth lies between. Means are over pairs of raters."
 )
 
-#: Measures printed by default, with explanations; `-v` and the files have all.
+#: Measures printed by default, with explanations; `-v` and the files include all measures.
 _EXPLAINED = {
     "mean_dice": "overlap of two raters, on average; 1 if they drew the same, good from {good:g}, "
     "poor below {poor:g}",
@@ -81,7 +81,7 @@ _EVERYTHING = (
     "docs/glossary.md says what each is."
 )
 
-#: Measures omitted in the terminal, where the table of raters would be too wide.
+#: Measures omitted in the terminal, in which the table of raters would be too wide.
 _ONLY_IN_FILES = ("jaccard", "hausdorff_", "surface_dice")
 
 
@@ -173,7 +173,7 @@ def _answer(console: Console, sections: Mapping[str, Sequence[str]]) -> None:
 
 
 def _label_table(result: AgreementResult, console: Console) -> list[str]:
-    """Table of labels: three measures with explanations, or all measures if verbose."""
+    """Return the table of labels: three measures with explanations, or all measures if verbose."""
     summary = result.summary()
     if console.is_verbose or not summary:
         return result.table().splitlines()
@@ -228,7 +228,7 @@ def _by_structure(
     method: type[LabelFusionFilter] | None,
     console: Console,
 ) -> dict[str, AgreementResult]:
-    """Agreement between the raters of each structure that at least two raters drew."""
+    """Return the agreement of the raters for each structure drawn by at least two of them."""
     results, drawn = {}, list(readers.masks_by_structure())
     for number, (name, who) in enumerate(drawn):
         console.progress(number / len(drawn), name)
@@ -244,7 +244,7 @@ def _by_structure(
 
 
 def _plan_table(arguments: argparse.Namespace) -> list[Output]:
-    """The output of ``--plan-table``; [] if it is not given."""
+    """Return the output of ``--plan-table``; [] if it is not given."""
     path = arguments.plan_table
     if path is None:
         if arguments.tolerances is not None:
@@ -258,7 +258,7 @@ def _plan_table(arguments: argparse.Namespace) -> list[Output]:
 def _plan_of(
     arguments: argparse.Namespace, readers: ReadStructures, method: type[LabelFusionFilter] | None
 ) -> str | None:
-    """The table of ``--plan-table`` as text; None if it is not given."""
+    """Return the table of ``--plan-table`` as text; None if it is not given."""
     if arguments.plan_table is None:
         return None
     masks = {name: [one.mask for one in who.values()] for name, who in readers.masks_by_structure()}

@@ -1,4 +1,4 @@
-"""Parsing the command line and running a command; every failure prints one line."""
+"""Parse the command line and run a command; every failure prints one line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from itk_consensus.cli.slicer_flags import restore_option_spelling
 from itk_consensus.core.errors import ConsensusError, FileError, ParameterError
 from itk_consensus.report.text import PROGRAM
 
-#: Help text of each command; its name is also the name of its module.
+#: Help text of each command; the command's name is also that of its module.
 COMMANDS = {
     "fuse": "fuse label images into one label map",
     "agreement": "how well raters agree, with each other and with a consensus",
@@ -35,10 +35,10 @@ COMMANDS = {
     "demo": "fuse a bundled lung nodule that four radiologists outlined",
 }
 
-#: Environment variable; if it is set, an unexpected error prints a traceback.
+#: Environment variable; if it is set, unexpected errors print a traceback.
 _TRACEBACK = "ITK_CONSENSUS_TRACEBACK"
 
-#: Exceptions that are not bugs.
+#: Exceptions that do not indicate a bug.
 _EXPECTED = (ConsensusError, OSError, MemoryError, RecursionError)
 
 
@@ -71,7 +71,7 @@ def _error_message(error: Exception) -> str:
         return "not enough memory"
     if isinstance(error, RecursionError):
         return "a file is nested too deeply to be read"
-    # A similar name is suggested only for files to be read.
+    # A similar name is suggested only for files that are read.
     is_read = isinstance(error, FileError) and not error.problem.startswith("cannot be written")
     path = error.path if isinstance(error, FileError) and is_read else None
     return str(error) + (near_file(Path(path)) if path else "")
@@ -102,7 +102,7 @@ def _run(argv: list[str], console: Console) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises errors of one line, with a suggestion for misspelled choices."""
+    """A parser that raises one-line errors, with suggestions for misspelled choices."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
@@ -117,7 +117,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
 
     def option_names(self) -> list[str]:
-        """Every option that the parser knows."""
+        """Return all options that the parser knows."""
         return list(self._option_string_actions)
 
 
@@ -136,7 +136,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         if name in argv[:1]:
             import_module(f"itk_consensus.cli.{name}").configure(command, argv[1:])
             _add_volume_options(command)
-            # Options from a file come first, so that the command line overrides them.
+            # Options from a file come first, so the command line overrides them.
             argv = [name, *(command.get_default("from_file") or ()), *argv[1:]]
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
@@ -148,7 +148,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def options_of_command(name: str, methods: list[str]) -> list[str]:
-    """All options of a command, over all fusion methods."""
+    """Return all options of a command, for all fusion methods."""
     found: dict[str, None] = {}
     for method in methods:
         command = Parser(prog=name)
@@ -176,14 +176,14 @@ def _add_volume_options(command: Parser) -> None:
     )
 
 
-# -- standard streams that are closed, full, or limited to ASCII ------------------------------
+# -- standard streams that are closed, full, or limited to ASCII ---------------------------------
 
 
 def _secure_streams() -> None:
     """Open missing standard streams, and escape characters that they cannot encode."""
     for descriptor in (0, 1, 2):
         # Otherwise the next file opened would get the descriptor of stdout, and libraries would
-        # print into it.
+        # print to it.
         try:
             os.fstat(descriptor)
         except OSError:
@@ -197,7 +197,7 @@ def _secure_streams() -> None:
 
 
 def _flush_or_discard(stream: TextIO) -> None:
-    """Flush a stream, or discard its buffer: Python prints an error if it cannot flush at exit."""
+    """Flush a stream or discard its buffer; otherwise Python may print an error at exit."""
     try:
         stream.flush()
     except (OSError, ValueError):

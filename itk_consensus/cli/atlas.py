@@ -24,7 +24,7 @@ _MOST_MODALITIES = 64
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Add the arguments of the command, with the letters and names of antsJointFusion."""
+    """Add the arguments of the command, with the short and long names of antsJointFusion."""
     parser.usage = f"{PROGRAM} atlas -t TARGET -g IMAGE... -l LABELS... -o OUTPUT [options]"
     parser.description = (
         "Label an image by atlases that were registered to it (joint label fusion). The options "
@@ -118,7 +118,7 @@ def _add_radius(
 
 
 def _names(text: str) -> list[Path]:
-    """A file name, or several in brackets."""
+    """Parse a file name, or several names in brackets."""
     listed = text[1:-1].split(",") if text.startswith("[") and text.endswith("]") else [text]
     if len(listed) > _MOST_MODALITIES:
         raise argparse.ArgumentTypeError(f"must name at most {_MOST_MODALITIES} files")
@@ -230,7 +230,7 @@ def _filter(
 
 
 def _label_images(arguments: argparse.Namespace, files: dict[Path, ImageFile]) -> list[Any]:
-    """Labels of the atlases; if there are none, background for each atlas."""
+    """Return the labels of the atlases; if there are none, return background for each atlas."""
     if arguments.atlas_segmentation:
         return [files[path].image for path in arguments.atlas_segmentation]
     target = files[arguments.target_image[0]].image
@@ -238,7 +238,7 @@ def _label_images(arguments: argparse.Namespace, files: dict[Path, ImageFile]) -
 
 
 def _intensity_names(arguments: argparse.Namespace) -> list[Path]:
-    """Files of the fused intensities, one for each modality."""
+    """Return the files of the fused intensities, one per modality."""
     named: list[Path] = arguments.output
     wanted = named[1:2] if arguments.atlas_segmentation else named[:1]
     number = len(arguments.target_image)
@@ -248,7 +248,7 @@ def _intensity_names(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _insert_number(path: Path, number: int) -> Path:
-    """Replace %d, %02d or the like in a name by a number."""
+    """Replace a placeholder such as %d or %02d in a name by a number."""
     name, count = re.subn(r"%(0?)(\d?)d", lambda found: _digits(found, number), str(path))
     if count != 1 or "%" in name:
         raise ParameterError(f"-o must have one placeholder such as %02d in {path}")
@@ -261,15 +261,15 @@ def _digits(found: re.Match[str], number: int) -> str:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """The files that -o names."""
+    """The files specified by -o."""
 
     labels: Path | None
     intensities: list[Path]
-    posterior: Path | None  #: With a placeholder for the label
+    posterior: Path | None  #: Contains a placeholder for the label
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, has_labels: bool) -> _Outputs:
-        """Parse -o like antsJointFusion, but without images of the atlases' weights."""
+        """Parse -o like antsJointFusion, except for images of the atlases' weights."""
         named: list[Path] = arguments.output
         if len(named) > (3 if has_labels else 1):
             arguments.parser.error(
@@ -284,12 +284,12 @@ class _Outputs:
         return cls(named[0] if has_labels else None, _intensity_names(arguments), posterior)
 
     def fixed_files(self) -> list[tuple[Path, Any]]:
-        """Files whose names do not depend on a label, with their pixel types."""
+        """Return the files whose names do not depend on a label, with their pixel types."""
         labels = [] if self.labels is None else [(self.labels, np.uint8)]
         return [*labels, *((path, np.float32) for path in self.intensities)]
 
     def posteriors(self, labels: tuple[int, ...]) -> dict[int, Path]:
-        """The probability file of each label except the background."""
+        """Return the probability file of each label except the background."""
         if self.posterior is None:
             return {}
         return {label: _insert_number(self.posterior, label) for label in labels if label != 0}

@@ -1,4 +1,4 @@
-"""``itk-consensus band``: applies a calibrated band, margin or cut to probabilities."""
+"""``itk-consensus band``: apply a band, margin or cut fitted by ``calibrate`` to probabilities."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.text import pairs, section, wrap_lines
 from itk_consensus.storage.files import write_text
 
-#: Options that can still be chosen; the calibration fixes all others.
+#: Options that can still be set; all others are determined by the calibration.
 _FREE = (
     "EmptyPolicy",
     "FusionMethod",
@@ -99,7 +99,7 @@ def _band(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _open_calibration(arguments: argparse.Namespace) -> Any:
-    """Make the filter of a calibration file, with the given options."""
+    """Create the filter described by a calibration file, with the given options."""
     kind = kind_of_calibration(arguments.calibration, KINDS.values())
     known = {parameter.name for parameter in parameters_of(kind)}
     given = given_parameters(arguments, ConformalBandFilter)

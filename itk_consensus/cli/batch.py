@@ -1,4 +1,4 @@
-"""``itk-consensus batch``: fuses all cases of a cohort; an interrupted run can be resumed."""
+"""``itk-consensus batch``: fuse all cases of a cohort; an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ an earlier run are replaced; other files, and results that were edited, only wit
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Add the arguments of the command; they depend on the method."""
+    """Add the arguments of the command, which depend on the method."""
     path, options = read_option_file(words)
     if "method" in options:
         words = ["--method", str(options["method"]), *words]
@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument(
         "cases", metavar="CASES", nargs="?", help="list, pattern or folder, see above"
     )
-    # For a file of options, which has no positional arguments.
+    # Used by option files, which have no positional arguments.
     parser.add_argument("--cases", dest="cases_of_file", help=argparse.SUPPRESS)
     add_file(
         parser,
@@ -240,12 +240,12 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
 
 
 def _is_grave(result: CaseResult, fail_on: str | None) -> bool:
-    """Whether the verdict of a case reaches ``--fail-on``; failed cases are counted elsewhere."""
+    """Whether a case's verdict reaches ``--fail-on``; failed cases are counted elsewhere."""
     return result.status != FAILED and bool(exit_code(result.verdict, fail_on))
 
 
 def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:
-    """Make a callback that shows the number of finished cases and the remaining time."""
+    """Return a callback that shows the number of finished cases and the remaining time."""
     start, done = time.monotonic(), 0
     console.progress(0.0, f"0 of {cases} cases")
 

@@ -1,4 +1,4 @@
-"""``itk-consensus calibrate``: calibrates a band, margin or cut on cases with a reference."""
+"""``itk-consensus calibrate``: calibrate a band, margin or cut on cases with a reference."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _add_kind_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _requested_kind(words: list[str]) -> str:
-    """Parse ``--kind`` alone, on which the other options depend."""
+    """Parse only ``--kind``, which determines the other options."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     _add_kind_option(parser)
     try:
@@ -118,7 +118,7 @@ def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _facts(record: Any) -> dict[str, str]:
-    """The calibrated numbers, as texts by name."""
+    """Return the calibrated values as texts, keyed by name."""
     if isinstance(record, CutRecord):
         return {"cut": format_value(tuple(one.cut for one in record.cuts))}
     facts = {"threshold": format_value(record.tau)}
@@ -144,7 +144,7 @@ def _calibrate_on(
         fuser = METHODS[arguments.method](InputsAreLabels=filter_.InputsAreLabels)
         names = [case.name for case in cases]
         cohort = hold_out_raters(raters, fuser, filter_.ReferenceLabel, case_ids=names)
-        filter_.ReferenceLabel = None  # references of held-out raters are masks
+        filter_.ReferenceLabel = None  # held-out raters used as references are masks
         columns = cohort._asdict()
     else:
         columns = {
@@ -162,12 +162,12 @@ def _calibrate_on(
 
 
 def _read(column: str, cases: list[Case], console: Console) -> Iterator[list[Any]]:
-    """The images of one column, read lazily case by case."""
+    """Yield the images of one column, read lazily case by case."""
     for number, case in enumerate(cases):
         console.progress(number / len(cases), f"reading case {case.name}")
         yield [read(path, console) for path in case[column]]
 
 
 def one_or_all(images: list[Any]) -> Any:
-    """Return a single image itself (the foreground's), or else the list (one per label)."""
+    """Return a single image (of the foreground) itself, or else the list (one image per label)."""
     return images[0] if len(images) == 1 else images

@@ -25,10 +25,10 @@ class Column(NamedTuple):
 
     name: str
     required: bool = False
-    holds_files: bool = True  #: Whether its values are file names; otherwise they are unchanged
-    #: Whether list members may be empty (null in JSON), for missing raters.
+    holds_files: bool = True  #: Whether its values are file names; other values are left unchanged
+    #: Whether list members may be empty (null in JSON), to represent missing raters.
     may_lack: bool = False
-    #: Whether a missing file is an error of the whole list rather than of one case.
+    #: Whether a missing file is an error of the whole list rather than of its case.
     must_exist: bool = True
     #: Whether a file may be given as NAME=FILE.
     may_be_named: bool = False
@@ -38,11 +38,11 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """One case: its name and, by column, its files or values."""
+    """One case: its name, and its files or values by column."""
 
     name: str
     columns: Mapping[str, tuple[Any, ...]]
-    #: By column, the names given to its files; None for files without a name.
+    #: For each column, the names given to its files; None for files without a name.
     names: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
 
     def __getitem__(self, column: str) -> tuple[Any, ...]:
@@ -50,17 +50,17 @@ class Case:
 
     @property
     def files(self) -> list[Path]:
-        """Every file of the case."""
+        """All files of the case."""
         return [one for cells in self.columns.values() for one in cells if isinstance(one, Path)]
 
 
 def read_case_list(path: Path, columns: Sequence[Column]) -> list[Case]:
-    """Read the cases of a file; it may have a column named case in addition to `columns`.
+    """Read the cases from a file, which may have the column "case" in addition to `columns`.
 
     Raises
     ------
     FileError
-        The file cannot be read, lacks a column or a value, or names a file that does not exist.
+        The file cannot be read, lacks a column or a value, or names a nonexistent file.
     """
     contents = read_bytes(path)
     is_json = contents.lstrip()[:1] in (b"[", b"{") or path.suffix.lower() == ".json"
@@ -149,7 +149,7 @@ def _case(path: Path, place: str, row: Mapping[str, Any], columns: Sequence[Colu
 
 
 def _split_name(path: Path, member: Any) -> tuple[str | None, Any]:
-    """Split NAME=FILE into name and file, unless a file of the whole text exists."""
+    """Split NAME=FILE into name and file, unless a file with the whole text as its name exists."""
     if not isinstance(member, str) or not is_file_name(member) or (path.parent / member).exists():
         return None, member
     name, equals, file = (part.strip() for part in member.partition("="))

@@ -1,4 +1,4 @@
-"""``itk-consensus completion``: a shell script for completion without starting Python."""
+"""``itk-consensus completion``: print a shell script for completion that does not start Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terminal output of commands: results to stdout; progress, warnings and errors to stderr."""
+"""Terminal output of commands: results go to stdout; progress, warnings and errors to stderr."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SECONDS_BETWEEN_REDRAWS = 0.1
 
 
 class Console:
-    """Output of one command. The progress bar is shown only on a terminal, and cleared at the end.
+    """Output of one command. The progress bar is shown only in a terminal, and removed at the end.
 
     A full or closed stderr does not stop the command.
     """
@@ -51,7 +51,7 @@ class Console:
         return self._verbose
 
     def answer(self, text: str) -> None:
-        """Print a result."""
+        """Print a result to stdout."""
         self.clear()
         if not self._quiet:
             print(escape_controls(text))
@@ -67,7 +67,7 @@ class Console:
             self.say(f"warning: {text}")
 
     def progress(self, share: float, doing: str) -> None:
-        """Show which share of the work is done, from 0 to 1, and the current task."""
+        """Show the share of the work done, from 0 to 1, and the current task."""
         task = doing.partition(",")[0]
         if self._verbose and task != self._task:
             self._task = task
@@ -95,14 +95,14 @@ class Console:
 
     @contextmanager
     def _ignore_stream_errors(self) -> Iterator[None]:
-        """Discard all further output if stderr fails, and continue."""
+        """Discard all further output if stderr fails, so that the command continues."""
         try:
             yield
         except (OSError, ValueError):
             self._stream, self._is_terminal, self._bar = io.StringIO(), False, None
 
     def follow(self, filter_: ProcessObject, start: float, stop: float) -> None:
-        """Show a filter's progress in the bar, from `start` to `stop`, while it executes."""
+        """Show a filter's progress in the bar, from `start` to `stop`, while the filter runs."""
         from itk_consensus.core.process_object import ITERATION_EVENT, PROGRESS_EVENT
 
         iterations = 0
@@ -124,7 +124,7 @@ class Console:
 
     @contextmanager
     def show_warnings(self) -> Iterator[None]:
-        """Print the package's warnings as one line each; show all others as usual."""
+        """Print each of the package's warnings as one line; show all others as usual."""
         with warnings.catch_warnings():
             warnings.simplefilter("always", ConsensusWarning)
             warnings.showwarning = self._warning_handler(warnings.showwarning)

@@ -1,4 +1,4 @@
-"""``itk-consensus deep fit`` and ``itk-consensus deep apply``. torch is imported when they run."""
+"""``itk-consensus deep fit`` and ``apply``; torch is imported only when they run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Train on images and label lists, with or without known truths.
   atlas_images  if the raters are atlases: the image of each, warped like its labels
 """
 
-#: Parameters that only affect Execute, and those that affect both Fit and Execute.
+#: Parameters that affect only Execute, and those that affect both Fit and Execute.
 _ONLY_OF_APPLY = (
     "RaterWeight",
     "Region",
@@ -133,7 +133,8 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
             checkpoint=arguments.checkpoint,
             warm_start=arguments.from_model is not None,
         )
-    with lock_outputs(outputs[:1], overwrite=True):  # an error now would lose the training
+    # after the training, an error would lose its result
+    with lock_outputs(outputs[:1], overwrite=True):
         filter_.Save(arguments.model)
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
     console.answer("\n".join(pairs({"model": str(arguments.model), **reliability})))
@@ -141,7 +142,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _only(case: Case, column: str) -> Path:
-    """The file of a column that must contain exactly one."""
+    """Return the file of a column that must contain exactly one."""
     file, *others = case[column]
     if others:
         raise ParameterError(
@@ -230,7 +231,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _known_ids(given: Sequence[str] | None, known: Sequence[int | str]) -> list[Any] | None:
-    """Convert ids from the command line, which are texts, to the types they had in Fit."""
+    """Convert ids from the command line, which are strings, to their types in Fit."""
     if given is None:
         return None
     by_text = {str(name): name for name in known}

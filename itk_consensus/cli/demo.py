@@ -39,7 +39,7 @@ from itk_consensus.votes.overlap import dice
 #: Record of the files that the demo wrote and may replace.
 RECORD = "demo.json"
 
-#: All files written besides the raters'; the picture is missing without matplotlib.
+#: All files written in addition to the raters'; the picture requires matplotlib.
 _RESULTS = (
     "consensus.nii.gz",
     "vote.nii.gz",
@@ -131,7 +131,7 @@ def run_demo(folder: Path, console: Console) -> str:
 
 
 def _program() -> str:
-    """The command as this shell finds it: by its path if the environment is not active."""
+    """Return the command as typed in this shell: with its path if the environment is not active."""
     called = Path(sys.argv[0])
     known = shutil.which("itk-consensus") or called.stem != "itk-consensus"
     return "itk-consensus" if known else str(called)
@@ -140,7 +140,7 @@ def _program() -> str:
 def _picture(
     folder: Path, masks: Sequence[Mask], fused: Mapping[str, Mask], spacing: Sequence[float]
 ) -> dict[str, str]:
-    """Draw raters and results; return the file written, or the reason why there is none."""
+    """Draw raters and results; return the written file, or the reason why there is none."""
     title = f"Nodule of {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists"
     try:
         draw_consensus(folder / "consensus.png", masks, fused, spacing, title)

@@ -1,4 +1,4 @@
-"""``itk-consensus fuse``: fuses label images; options are the parameters of the chosen filter."""
+"""``itk-consensus fuse``: fuse label images; options are the parameters of the chosen filter."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ from itk_consensus.report.text import PROGRAM, format_value
 from itk_consensus.storage.files import write_text
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
-#: Placeholder in the name of --probability, which is replaced by each label.
+#: Placeholder in the argument of --probability that is replaced by each label.
 _EVERY_LABEL = "{label}"
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Add the arguments of the command; they depend on the method."""
+    """Add the arguments of the command, which depend on the method."""
     fuser = add_fusion_options(parser, words, "fuse", "Fuse label images into one label map.")
     parser.usage = f"{PROGRAM} fuse INPUT... --output FILE [--method METHOD] [options]"
     parser.set_defaults(run=_fuse)
@@ -94,16 +94,13 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     is_store = arguments.output.suffix.lower() == ".zarr"
-    if arguments.fail_on is not None and is_store:
-        arguments.parser.error("--fail-on needs a verdict, which .zarr outputs do not have")
     if arguments.per_structure:
         from itk_consensus.cli.per_structure import fuse_per_structure
 
         return fuse_per_structure(arguments, console)
     require_no_structure_options(arguments)
     if is_store:
-        fuse_in_blocks(arguments, console)
-        return 0
+        return fuse_in_blocks(arguments, console)
     stores = [path for path in arguments.inputs if path.suffix.lower() == ".zarr"]
     if stores:
         arguments.parser.error(f"{stores[0]} is a store: --output must be named .zarr too")
@@ -113,7 +110,7 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     fused = fuse_files(arguments, console, outputs)
     filter_, first = fused.filter_, fused.inputs[0]
     probabilities = _probabilities(filter_, arguments)
-    if _EVERY_LABEL in str(arguments.probability):  # the labels are known only now
+    if _EVERY_LABEL in str(arguments.probability):  # the labels are not known earlier
         outputs = [one for one in outputs if one.option != "--probability"]
         outputs += [Output("--probability", path, np.float64) for path in probabilities.values()]
         inputs = [*fused.paths, *fused.parameter_files.values()]
@@ -126,7 +123,7 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _outputs(arguments: argparse.Namespace) -> list[Output]:
-    """All outputs, except for probabilities of labels that are not known yet."""
+    """Return all outputs, except for probabilities of labels that are not known yet."""
     if arguments.label is not None and arguments.probability is None:
         arguments.parser.error("--label chooses the label of --probability; give both")
     if arguments.label is not None and _EVERY_LABEL in str(arguments.probability):
@@ -140,7 +137,7 @@ def _outputs(arguments: argparse.Namespace) -> list[Output]:
 
 
 def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) -> dict[int, Path]:
-    """The file for the probability of each requested label."""
+    """Return the file for the probability of each requested label."""
     if arguments.probability is None:
         return {}
     labels, name = filter_.GetLabels(), str(arguments.probability)
@@ -155,7 +152,7 @@ def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) ->
 
 
 def _foreground(filter_: LabelFusionFilter) -> int:
-    """The default of ``--label``: the foreground, if there is only one."""
+    """Return the default of ``--label``: the foreground label, if there is only one."""
     if filter_.foreground is not None:
         return int(filter_.foreground)
     labels = [label for label in filter_.GetLabels() if label != 0]
@@ -171,7 +168,7 @@ def _write(
     fused: FusedFiles, probabilities: dict[int, Path], arguments: argparse.Namespace
 ) -> FusionReport:
     filter_, result = fused.filter_, fused.result
-    # JSON contains everything; a page only what takes no longer than fusing, unless --full.
+    # JSON contains everything; a page omits slow computations unless --full is given.
     full = arguments.full or arguments.json is not None
     labels = ImageFile.of(arguments.output, fused.labels)
     report = FusionReport(

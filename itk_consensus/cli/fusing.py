@@ -1,4 +1,4 @@
-"""Shared parts of commands that fuse files: the method's options, reading, checks, Execute."""
+"""Common parts of commands that fuse files: the method's options, reading, checks, Execute."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ from itk_consensus.votes.label_stack import label_table
 if TYPE_CHECKING:
     from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 
-#: Verdicts that ``--fail-on`` accepts, by their spelling on the command line.
+#: Verdicts accepted by ``--fail-on``, as spelled on the command line.
 FAILING: dict[str, str] = {"look": "look", "do-not-use": "do not use"}
 
-#: The image parameter of filters that use intensities; reports show the image as well.
+#: The image parameter of filters that use intensities; reports show this image, too.
 _IMAGE = "Image"
 
 
@@ -66,14 +66,14 @@ class FusedFiles:
 
     filter_: LabelFusionFilter
     inputs: list[ImageFile]  #: The raters' files
-    parameter_files: dict[str, Path]  #: Files of parameters that are images
+    parameter_files: dict[str, Path]  #: Files of image-valued parameters
     image: Any  #: The image that the raters segmented, if given
-    is_file_each: bool = True  #: Whether each rater is one file
+    is_file_each: bool = True  #: Whether each rater is a separate file
     labels: Any = None  #: The label map, once fused
 
     @property
     def result(self) -> FusionResult[Any]:
-        """The filter's result, with raters named like their files."""
+        """The filter's result, with raters named after their files."""
         return result_of(self.filter_).with_rater_names(short_rater_names(self.inputs))
 
     @property
@@ -86,7 +86,7 @@ def add_fusion_options(
     parser: argparse.ArgumentParser, words: list[str], command: str, description: str
 ) -> type[LabelFusionFilter]:
     """Add ``--method`` and the options of the method given in `words`; return its filter class."""
-    # The filter is loaded only then, since Consensus comes with it.
+    # The filter is loaded only then, since loading it imports Consensus.
     learned = _has_learned(words)
     fuser = load_filter("LearnedFusionFilter") if learned else METHODS[requested_method(words)]
     parser.prog = f"{PROGRAM} {command} --method {fuser.method}"
@@ -95,7 +95,7 @@ def add_fusion_options(
         f"{description}{between}Options depend on the method;"
         f"\nthese are the options of {fuser.method}."
     )
-    if {"-h", "--help"} & {*words}:  # only then, since it imports all methods
+    if {"-h", "--help"} & {*words}:  # only then, since this imports all methods
         texts = (f"{name}: {one.summary}" for name, one in METHODS.items())
         lines = [line for text in texts for line in wrap_lines(text, width=76)]
         parser.epilog = section("methods:", lines)
@@ -125,7 +125,7 @@ def _has_learned(words: Sequence[str]) -> bool:
 
 
 def make_fuser(arguments: argparse.Namespace, parameters: Mapping[str, Any]) -> LabelFusionFilter:
-    """Make the filter of a command; with ``--learned`` it loads that record."""
+    """Make the filter of a command; with ``--learned``, load the given record."""
     filter_: LabelFusionFilter = arguments.fuser(**parameters)
     if _is_learned(filter_):
         if arguments.method not in (default_method([]), filter_.method):
@@ -147,7 +147,7 @@ def add_fail_option(parser: argparse.ArgumentParser) -> None:
 
 
 def exit_code(verdict: str, fail_on: str | None) -> int:
-    """Exit code for a verdict: 1 if it is at least as bad as ``--fail-on``."""
+    """Return the exit code for a verdict: 1 if it is at least as severe as ``--fail-on``."""
     is_grave = fail_on is not None and grade_of(verdict) >= grade_of(FAILING[fail_on])
     return SOMETHING_FOUND if is_grave else 0
 
@@ -175,7 +175,7 @@ def add_own_outputs_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_classes_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
-    """Add ``--classes`` to a parser if the method takes probabilities."""
+    """Add ``--classes`` to a parser if the method accepts probabilities."""
     if takes_probabilities(fuser):
         parser.add_argument(
             "--classes",
@@ -218,7 +218,7 @@ def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFil
 
 
 def requested_method(words: list[str]) -> str:
-    """Parse ``--method`` alone, on which the other options depend."""
+    """Parse only ``--method``, which determines the other options."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     add_method_option(parser, "", default_method(words))
     try:
@@ -230,7 +230,7 @@ def requested_method(words: list[str]) -> str:
 def fuse_files(
     arguments: argparse.Namespace, console: Console, outputs: Sequence[Output]
 ) -> FusedFiles:
-    """Read, check and fuse; raise before the work if `outputs` cannot be written."""
+    """Read, check and fuse; raise before the work starts if `outputs` cannot be written."""
     files = read_raters(arguments, console, outputs)
     return replace(files, labels=execute(files, arguments, console))
 
@@ -248,7 +248,7 @@ def execute(files: FusedFiles, arguments: argparse.Namespace, console: Console) 
 def _require_learned_order(
     filter_: LearnedFusionFilter, files: Sequence[ImageFile], console: Console
 ) -> None:
-    """Raise an `InputError` unless files are in the order of the raters in the record."""
+    """Raise an `InputError` unless files are in the same order as the raters in the record."""
     record = filter_.GetRecord()
     names = [rater for file in files for rater in _raters_of(file, record.raters)]
     order = find_order(names, record.raters)
@@ -266,7 +266,7 @@ def _require_learned_order(
 
 
 def _raters_of(file: ImageFile, known: Sequence[str]) -> Iterator[str]:
-    """Names of the raters of a file: a known rater's if in its path, else the file's."""
+    """Yield a file's rater names: known raters whose names are in its path, else the file name."""
     own = split_image_name(file.path)[0]
     parts = [own, *own.replace("-", "_").split("_"), *reversed(file.path.absolute().parts[:-1])]
     name = next((part for part in parts if part in known), own)
@@ -305,7 +305,7 @@ def _read(
     console: Console,
     outputs: Sequence[Output],
 ) -> tuple[list[ImageFile], dict[str, ImageFile]]:
-    """Read the raters, and other images by their parameters' names."""
+    """Read the raters, and other images keyed by their parameters' names."""
     paths = [*arguments.inputs, *images.values()]
     from_networks = [path for path in arguments.inputs if is_network_output(path)]
     _require_image_of(from_networks, images, arguments)
@@ -352,7 +352,7 @@ def _set_pixel_type(outputs: Sequence[Output], file: ImageFile) -> list[Output]:
 def _require_image_of(
     outputs: Sequence[Path], images: Mapping[str, Path], arguments: argparse.Namespace
 ) -> None:
-    """Raise unless networks' arrays come with an image for their geometry and a soft method."""
+    """Raise unless arrays of networks come with an image (for the geometry) and a soft method."""
     if not outputs:
         return
     if not takes_probabilities(arguments.fuser):
@@ -364,7 +364,7 @@ def _require_image_of(
 
 
 def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> None:
-    """Warn about labels that a binary method treats as background."""
+    """Warn of labels that a binary method treats as background."""
     ignored = ignored_labels(filter_, found)
     if ignored:
         labels = format_value(ignored)

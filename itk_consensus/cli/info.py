@@ -1,4 +1,4 @@
-"""``itk-consensus info``: describes image files, DICOM series and named structures."""
+"""``itk-consensus info``: describe image files, DICOM series and named structures."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _info(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _series_of(folder: Path, show_identity: bool) -> str:
-    """List the series of a folder with their numbers for --series-number."""
+    """List the series in a folder with their numbers for --series-number."""
     _, found = series_within(folder)
     lines = []
     for number, (uid, slices) in enumerate(found.items(), start=1):
@@ -80,7 +80,7 @@ def _series_of(folder: Path, show_identity: bool) -> str:
 
 
 def _structures(arguments: argparse.Namespace, console: Console) -> None:
-    """Print the structures of each reader, and which readers have which."""
+    """Print the structures of each reader, and a table of which reader has which structure."""
     path = arguments.write_names
     outputs = [] if path is None else [Output("--write-names", path)]
     check_outputs(outputs, arguments.files, 3, overwrite=arguments.overwrite)

@@ -17,10 +17,10 @@ from itk_consensus.report.image_file import ImageFile, usual_and_odd_files
 
 
 def read(path: Path, console: Console) -> Any:
-    """Read an image; turn what the image library prints into one warning, drop it on failure.
+    """Read an image; combine the image library's output into one warning, or drop it on failure.
 
-    Those libraries write directly to the process's stderr, several lines at a time, even when they
-    also raise an error.
+    These libraries write several lines directly to the process's stderr, even if they also raise an
+    error.
     """
     image, complaint = read_quietly(path)
     if complaint.strip():
@@ -29,7 +29,7 @@ def read(path: Path, console: Console) -> Any:
 
 
 def read_files(paths: Sequence[Path], console: Console, share: float) -> Iterator[ImageFile]:
-    """Read images lazily, one by one, while the progress bar moves from 0 to `share`."""
+    """Read images lazily, one by one, while the progress bar advances from 0 to `share`."""
     for number, path in enumerate(paths):
         console.progress(share * number / len(paths), f"reading {path}")
         yield ImageFile.of(path, read(path, console))
@@ -41,7 +41,7 @@ def require_label_maps(
     masks: Sequence[ImageFile] = (),
     instead: str = "give it as --image, leave it out of the inputs",
 ) -> None:
-    """Raise an `InputError` if a file holds intensities instead of labels."""
+    """Raise an `InputError` if a file contains intensities instead of labels."""
     if getattr(arguments, "InputsAreLabels", False):
         return
     for file in (*files, *masks):
@@ -57,7 +57,7 @@ def require_label_maps(
 
 
 def require_readers(files: Sequence[ImageFile], arguments: argparse.Namespace) -> None:
-    """Raise an `InputError` if a file is one of our results, unless they are accepted."""
+    """Raise an `InputError` if a file is an output of this package, unless these are accepted."""
     for file in files:
         if file.is_own_output and not arguments.accept_own_outputs:
             reject_own_output(file.path)
@@ -66,7 +66,7 @@ def require_readers(files: Sequence[ImageFile], arguments: argparse.Namespace) -
 def require_one_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> None:
-    """Raise a `GeometryError` with advice if a file has another grid than the others."""
+    """Raise a `GeometryError` with advice if a file's grid differs from that of the others."""
     usual, found = usual_and_odd_files(files, coordinate_tolerance, direction_tolerance)
     if found:
         others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
@@ -91,9 +91,9 @@ def _advice(first: ImageFile, stray: ImageFile) -> str:
 
 
 def warn_of_copies(files: Sequence[ImageFile], console: Console) -> None:
-    """Warn about raters with identical labels, such as a file given twice.
+    """Warn of raters with identical labels, for example because a file was given twice.
 
-    Raters who marked nothing do not count as copies of each other.
+    Raters with empty masks are not considered copies of each other.
     """
     names, raters = rater_names(files), [array for file in files for array in file.components]
     for one, other in InputNotes.of(raters, "", with_labels=False).copies:
@@ -106,7 +106,7 @@ def warn_of_copy(name: str, other: str, console: Console) -> None:
 
 
 def rater_names(files: Sequence[ImageFile]) -> list[str]:
-    """A name for each rater: its file's path, with the component if the file has several."""
+    """Return each rater's name: its file's path, with the component if the file has several."""
     return [
         f"{file.path}[{component}]" if len(file.components) > 1 else str(file.path)
         for file in files
@@ -115,9 +115,9 @@ def rater_names(files: Sequence[ImageFile]) -> list[str]:
 
 
 def short_rater_names(files: Sequence[ImageFile]) -> list[str]:
-    """A short name for each rater: the file name without extension.
+    """Return a short name for each rater: the file name without extension.
 
-    Files of the same name are distinguished by the folders in which they differ.
+    Files with the same name are distinguished by the folders in which they differ.
     """
     paths = [Path(file.path) for file in files]
     names = distinct_names([split_image_name(path.name)[0] for path in paths], paths)

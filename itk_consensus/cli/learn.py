@@ -1,4 +1,4 @@
-"""``itk-consensus learn``: learns how to weigh raters, from cases with a truth."""
+"""``itk-consensus learn``: learn rater weights from cases with a known truth."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _cases(arguments: argparse.Namespace) -> list[TrueCase]:
 def _raters(
     cases: list[TrueCase], arguments: argparse.Namespace, console: Console
 ) -> Iterator[dict[str, Any]]:
-    """The images of each case by rater, read lazily."""
+    """Yield the images of each case by rater, read lazily."""
     for number, case in enumerate(cases):
         console.progress(number / len(cases), f"reading case {case.name}")
         images: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Options from a TOML file, whose keys are the options of a command without leading dashes.
+"""Options from a TOML file, whose keys are a command's options without leading dashes.
 
     cases = "study/{case}/{rater}.nii.gz"
     output = "fused"
@@ -6,8 +6,8 @@
     maximum-iterations = 50
     reports = true
 
-Underscores are accepted for dashes. Paths are interpreted as on the command line, which overrides
-the file.
+Underscores may be used instead of dashes. Paths are interpreted as on the command line, which
+overrides the file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Options = Mapping[str, Any]
 
 
 def read_option_file(words: list[str], option: str = "--config") -> tuple[Path | None, Options]:
-    """Parse ``--config`` alone; return its path and options, or None and {} if not given."""
+    """Parse only ``--config``; return its path and options, or None and {} if it is not given."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument(option, dest="file")
     try:
@@ -46,7 +46,7 @@ def read_option_file(words: list[str], option: str = "--config") -> tuple[Path |
 
 
 def as_words(parser: argparse.ArgumentParser, path: Path, options: Options) -> list[str]:
-    """Convert options of a file to command-line arguments; raise for unknown ones."""
+    """Convert the options of a file to command-line arguments; raise for unknown options."""
     known = {
         name.removeprefix("--"): action
         for action in parser._actions

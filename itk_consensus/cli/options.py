@@ -31,12 +31,12 @@ _MOST_PROCESSES = 256
 #: The recommended method.
 DEFAULT_METHOD = "consensus"
 
-#: The default for volumes larger than memory: the best method that works in chunks.
+#: The default for volumes larger than memory: the best method that works on chunks.
 DEFAULT_IN_CHUNKS = "corrected-vote"
 
 
 def default_method(words: list[str]) -> str:
-    """The method if none is given; another one if the output is a .zarr store."""
+    """Return the default method, which depends on whether the output is a .zarr store."""
     is_store = any(word.rstrip("/").lower().endswith(".zarr") for word in words)
     return DEFAULT_IN_CHUNKS if is_store else DEFAULT_METHOD
 
@@ -65,7 +65,7 @@ def process_count(text: str) -> int:
 
 
 def is_file_name(text: str) -> bool:
-    """Whether a text is a possible file name: not empty, without NUL, encodable as UTF-8."""
+    """Whether a text is a possible file name: non-empty, without NUL, encodable as UTF-8."""
     try:
         return bool(text) and b"\0" not in text.encode("utf-8")
     except UnicodeEncodeError:
@@ -73,7 +73,7 @@ def is_file_name(text: str) -> bool:
 
 
 def add_method_option(parser: argparse.ArgumentParser, purpose: str, default: str) -> None:
-    """Add ``--method`` to a parser; names of methods are case-insensitive."""
+    """Add ``--method`` to a parser; method names are case-insensitive."""
     parser.add_argument(
         "--method",
         type=str.lower,
@@ -87,7 +87,7 @@ def add_method_option(parser: argparse.ArgumentParser, purpose: str, default: st
 def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
     """Add every parameter of a filter to a parser, with the parameter's name as `dest`.
 
-    The namespace contains only parameters set by the user; images are paths of their files.
+    The namespace contains only parameters set by the user; images are represented by file paths.
     """
     common = parser.add_argument_group("options of every method")
     own = parser.add_argument_group(f"options of {fuser.method}")
@@ -99,7 +99,7 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
 
 
 def offered_parameters(fuser: type[LabelFusionFilter]) -> list[Parameter[Any]]:
-    """The parameters of a filter that are command-line options."""
+    """Return the parameters of a filter that are available as command-line options."""
     return [parameter for parameter in parameters_of(fuser) if parameter.in_cli]
 
 
@@ -118,20 +118,20 @@ def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> 
 def add_options(
     group: argparse._ActionsContainer, filter_class: type, names: Container[str] | None = None
 ) -> None:
-    """Add the parameters of a filter to a parser, or only those with the given names."""
+    """Add the parameters of a filter to a parser, optionally only those with the given names."""
     for parameter in parameters_of(filter_class):
         if parameter.in_cli and (names is None or parameter.name in names):
             add_option(group, parameter)
 
 
 def given_parameters(arguments: argparse.Namespace, filter_class: type) -> dict[str, Any]:
-    """The parameters of a filter that the user has set."""
+    """Return the parameters of a filter that the user has set."""
     names = [parameter.name for parameter in parameters_of(filter_class)]
     return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
 
 
 def option_of(parameter: Parameter[Any]) -> str:
-    """Name of a parameter's option: MaximumIterations -> --maximum-iterations."""
+    """Return the name of a parameter's option, e.g. MaximumIterations -> --maximum-iterations."""
     if parameter is LabelFusionFilter.MaskImage:
         return "--mask"
     return f"--{parameter.snake_case.replace('_', '-')}"
@@ -155,7 +155,7 @@ def _options_of(filter_: ProcessObject) -> Iterator[Parameter[Any]]:
 
 
 def _converter(kind: Kind[Any]) -> Callable[[str], Any]:
-    """Make the function that parses an option's text; the file of an image becomes a path."""
+    """Return the function that parses an option's text; an image is replaced by its path."""
 
     def read(text: str) -> Any:
         if text.lower() == "none" and _accepts(kind, None):
@@ -204,7 +204,7 @@ def _placeholder(kind: Kind[Any]) -> str:
 
 
 def text_of_default(parameter: Parameter[Any]) -> str:
-    """The default of a parameter as text."""
+    """Return the default of a parameter as text."""
     if parameter.default_doc or parameter.default is None:
         return parameter.default_doc or "none"
     return format_value(parameter.default)

@@ -1,4 +1,4 @@
-"""Output files, and checks before the work that they can be written."""
+"""Output files, and checks before the work starts that they can be written."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from itk_consensus.storage.replacing import destination
 class Output:
     """A file to be written."""
 
-    option: str  #: The option that names it
+    option: str  #: The option that specifies it
     path: Path
-    pixel_type: DTypeLike | None = None  #: Of an image; None for other files
+    pixel_type: DTypeLike | None = None  #: For images; None for other files
     #: Whether an existing file is updated rather than replaced.
     continued: bool = False
 
@@ -50,7 +50,7 @@ def add_overwrite_option(parser: argparse.ArgumentParser) -> None:
 
 
 def given_outputs(arguments: argparse.Namespace, **pixel_types: DTypeLike | None) -> list[Output]:
-    """The outputs that the user requested, from options by name with their pixel types."""
+    """Return the requested outputs, given the option names and their pixel types."""
     return [
         Output(f"--{name}", path, pixel_type)
         for name, pixel_type in pixel_types.items()
@@ -67,15 +67,15 @@ def check_outputs(
 ) -> None:
     """Test every output by writing a tiny image, and raise if it would overwrite other files.
 
-    `space` is the geometry of images or, if that is unknown, their dimension.
+    `space` is the geometry of images or, if this is unknown, their dimension.
 
     Raises
     ------
     FileError
         The folder cannot be created or written to, no format has this extension, the format is
-        lossy (PNG keeps one slice of a volume, JPEG changes labels, VTK drops the direction),
-        the output is a file of an input or another output, it exists and `overwrite` is not set,
-        or an input is missing.
+        lossy (PNG keeps only one slice of a volume, JPEG changes labels, VTK drops the direction),
+        the output is a file of an input or another output, it exists and `overwrite` is not set, or
+        an input is missing.
     """
     reads = [claim for path in inputs for claim in claims_on(path)]
     made = [(output, file) for output in outputs for file in _rehearse(output, space)]
@@ -95,12 +95,12 @@ def make_folders(outputs: Iterable[Output]) -> None:
 
 @contextmanager
 def lock_outputs(outputs: Iterable[Output], *, overwrite: bool = False) -> Iterator[None]:
-    """Create the folders of outputs, and lock the outputs while the block writes them.
+    """Create the folders of outputs, and lock the outputs within the context.
 
     Raises
     ------
     FileError
-        Another process holds a lock, or has written an output meanwhile and `overwrite` is not set.
+        Another process holds a lock, or has meanwhile written an output and `overwrite` is not set.
     """
     # Every process acquires locks in the same order, which avoids deadlocks.
     ordered = sorted(outputs, key=lambda output: os.path.realpath(output.path))
@@ -119,7 +119,7 @@ def _require_new(output: Output, file: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents, unless they exist."""
+    """Create a folder and its parents if they do not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -127,7 +127,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
-    """Write a small test file near the target; return the files that the output will consist of."""
+    """Write a small test file near the target; return the files that form the output."""
     path = output.path
     nearby = _folder_near(path)
     try:
@@ -149,7 +149,7 @@ def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
 
 
 def _folder_near(path: Path) -> Path:
-    """The folder of a file, or its nearest existing parent."""
+    """Return the folder of a file, or its nearest existing parent."""
     require_valid_name(path)
     if path.parent.is_dir():
         return destination(path).parent
@@ -157,7 +157,7 @@ def _folder_near(path: Path) -> Path:
 
 
 def _write_test_image(draft: Path, pixel_type: np.dtype[Any], space: ImageGeometry | int) -> None:
-    """Write a small label image, with the dtype's maximum, in the geometry of the outputs."""
+    """Write a small label image with the dtype's maximum value, in the geometry of the outputs."""
     dimension = space if isinstance(space, int) else space.dimension
     labels = (np.arange(4**dimension) % 3).reshape((4,) * dimension).astype(pixel_type)
     if pixel_type.kind in "iu":
@@ -167,5 +167,5 @@ def _write_test_image(draft: Path, pixel_type: np.dtype[Any], space: ImageGeomet
         image.SetSpacing(space.spacing)
         image.SetOrigin(space.origin)
         image.SetDirection(space.direction)
-    with capture_library_output():  # the error describes the problem better
+    with capture_library_output():  # the exception describes the problem better
         write_image(image, draft)

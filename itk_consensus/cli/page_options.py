@@ -16,7 +16,7 @@ Read = TypeVar("Read")
 
 def add_page_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--window``, ``--label-names`` and ``--contact-sheet`` to a parser."""
-    # Otherwise argparse would take -600,1500, the lung window, for an option.
+    # Otherwise argparse would interpret -600,1500, the lung window, as an option.
     parser._negative_number_matcher = re.compile(r"-\d[\d.,e+-]*$")
     group = parser.add_argument_group("options of pages")
     group.add_argument(
@@ -44,7 +44,7 @@ def add_label_names(parser: argparse._ActionsContainer) -> None:
 
 
 def page_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The values of these options, as keywords of `itk_consensus.report`."""
+    """Return the values of these options as keyword arguments of `itk_consensus.report`."""
     return {
         "window": arguments.window,
         "label_names": arguments.label_names,
@@ -53,7 +53,7 @@ def page_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _argument_type(parse: Callable[[str], Read]) -> Callable[[str], Read]:
-    """Wrap a parser of texts for argparse, which needs errors of its own class."""
+    """Wrap a text parser for argparse, which requires errors of its own class."""
 
     def convert(text: str) -> Read:
         try:

@@ -1,4 +1,4 @@
-"""``itk-consensus fuse --per-structure``: fuses each of several named, overlapping structures."""
+"""``itk-consensus fuse --per-structure``: fuse each of several named, overlapping structures."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from itk_consensus.space.islands import remove_islands
 from itk_consensus.storage.files import write_text
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
-#: Placeholder in the names of --uncertainty and --probability, replaced by each structure.
+#: Placeholder in the arguments of --uncertainty and --probability, replaced by each structure.
 EVERY_STRUCTURE = "{structure}"
 
 
@@ -73,19 +73,19 @@ class _Fused:
     structure: Structure
     verdict: Verdict
     left_out: int = 0  #: Number of readers whose masks the method ignored
-    hollow: str = ""  #: Why the structure is not a consensus; "" if it is one
+    hollow: str = ""  #: Reason why the structure is not a consensus; "" if it is one
     notes: tuple[str, ...] = ()  #: Remarks for the user
     report: dict[str, Any] | None = None  #: Its part of the JSON, if requested
     part: StructurePart | None = None  #: Its part of the page, if requested
 
 
 def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
-    """Read, match, fuse and write structures; print who drew which, and concerns about each."""
+    """Read, match, fuse and write structures; print who drew each, and any concerns."""
     fuser = _fuser(arguments)
     require_structures_name(arguments.output)
     texts = given_outputs(arguments, json=None, report=None)
     outputs = [Output("--output", arguments.output), *texts]
-    # Every file in the folder of a series is read as a slice.
+    # All files in the folder of a series are read as slices.
     folders = [] if arguments.series is None else [arguments.series]
     picture = getattr(arguments, "Image", None)
     inputs = [*arguments.inputs, *folders, *([] if picture is None else [picture])]
@@ -114,7 +114,7 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _hollow_warnings(fused: Sequence[_Fused], arguments: argparse.Namespace) -> list[str]:
-    """A warning for each structure that is not a consensus."""
+    """Return a warning for each structure that is not a consensus."""
     consequence = "it is written because of --write-all"
     if not arguments.write_all:
         consequence = "it is not written; --write-all writes it"
@@ -124,7 +124,7 @@ def _hollow_warnings(fused: Sequence[_Fused], arguments: argparse.Namespace) -> 
 def _structures_to_write(
     fused: Sequence[_Fused], readers: ReadStructures, arguments: argparse.Namespace
 ) -> list[Structure]:
-    """The structures that are a consensus, or all with ``--write-all``, with descriptions."""
+    """Return the structures that are a consensus, or all with ``--write-all``."""
     chosen = [one for one in fused if arguments.write_all or not one.hollow]
     if not chosen:
         raise InputError("no structure is a consensus; --write-all writes them anyway")
@@ -161,7 +161,7 @@ def _write_consensus(
 
 
 def _description(fused: Sequence[_Fused], readers: ReadStructures, fuser: LabelFusionFilter) -> str:
-    """Description of the file for planning systems: readers, method, and counts of verdicts."""
+    """Return the file's description for planning systems: readers, method, verdict counts."""
     counts = Counter(one.verdict.word for one in fused)
     words = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
     number = len(readers.matched.readers)
@@ -189,7 +189,7 @@ def page_per_structure(arguments: argparse.Namespace, console: Console) -> int:
 def _answer(
     summary: str, fused: Sequence[_Fused], arguments: argparse.Namespace, console: Console
 ) -> int:
-    """Print the verdict on each structure and the summary; return the exit code."""
+    """Print the verdict for each structure and the summary; return the exit code."""
     verdicts = sorted(((one.verdict, one.structure.name) for one in fused), key=_worst_first)
     lines = [line for verdict, name in verdicts for line in wrap_lines(f"{name}: {verdict}")]
     lines += [f"{one.structure.name}: {note}" for one in fused for note in one.notes]
@@ -198,7 +198,7 @@ def _answer(
 
 
 def _worst_first(row: tuple[Verdict, str]) -> int:
-    """Sort key that puts the worst verdict first."""
+    """Return a sort key by verdict, the worst first."""
     return -row[0].grade
 
 
@@ -247,14 +247,14 @@ def _number_left_out(result: FusionResult[Any]) -> int:
 
 
 def _hollow_reason(structure: Structure, known: Sequence[Finding]) -> str:
-    """The reason why a structure is not a consensus; "" if it is one."""
+    """Return the reason why a structure is not a consensus; "" if it is one."""
     if not np.any(voxels_of(structure.mask) == 1):
         return "the consensus is empty"
     return next((one.what.rstrip(".") for one in known if one.rule == "few drew"), "")
 
 
 def _slice_notes(mask: Any, who: Mapping[int, Structure]) -> list[str]:
-    """A note if the consensus covers fewer or more slices than every reader's contours."""
+    """Return a note if the consensus covers fewer or more slices than all readers' contours."""
     own, *drawn = (
         int((voxels_of(one) == 1).any(axis=(1, 2)).sum())
         for one in (mask, *(structure.mask for structure in who.values()))
@@ -269,7 +269,7 @@ def _slice_notes(mask: Any, who: Mapping[int, Structure]) -> list[str]:
 def _without_islands(
     mask: Any, who: Mapping[int, Structure], arguments: argparse.Namespace
 ) -> tuple[Any, tuple[str, ...]]:
-    """Remove small islands from the mask; return it with a note about them."""
+    """Remove small islands from the mask; return the mask and a note about the islands."""
     least = getattr(arguments, "least_island", None)
     if least is None:
         least = LEAST_ISLAND if is_contours(arguments.output) else 0.0
@@ -312,7 +312,7 @@ def _write_reports(
         hashes = file_hashes(names, arguments.inputs)
         hollow = [f"{one.structure.name}: {one.hollow}." for one in fused if one.hollow]
         accepted = [f"Accepted: {one}." for one in readers.matched.accepted]
-        # The page tells swaps with the readers who made them.
+        # The page names the readers who made swaps.
         notes = [*hollow, *accepted, *readers.doubts]
         page = structures_page(parts, names, MadeBy.of(fuser), hashes, notes, identity)
         write_text(arguments.report, page)
@@ -333,14 +333,14 @@ def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:
 
 
 def _image(readers: ReadStructures, arguments: argparse.Namespace, console: Console) -> Any:
-    """The image that the readers segmented: the one given, or the series."""
+    """Return the image that the readers segmented: the given one, or else the series."""
     if hasattr(arguments, "Image"):
         return read(arguments.Image, console)
     return None if readers.series is None else readers.series.image()
 
 
 def _images(arguments: argparse.Namespace, structures: list[str]) -> list[Output]:
-    """Requested images of each structure; raise if two would have the same file name."""
+    """Return the requested images of each structure; raise if two have the same file name."""
     types = {"probability": np.float64, "uncertainty": np.float32}
     wanted = []
     for option, pixel_type in types.items():
@@ -362,7 +362,7 @@ def _images(arguments: argparse.Namespace, structures: list[str]) -> list[Output
 
 
 def _path_of(path: Path, structure: str) -> Path:
-    """The file of a structure's image, with the structure's name made safe for file systems."""
+    """Return the file of a structure's image; its name is made safe for file systems."""
     safe = re.sub(r"[^\w.+-]+", "_", structure).strip(".") or "_"
     return path.with_name(path.name.replace(EVERY_STRUCTURE, safe))
 
@@ -381,7 +381,7 @@ def _write_image_of(
 
 
 def _consensus(who: Mapping[int, Structure], name: str, mask: Any) -> Structure:
-    """The consensus structure, with the first colour, type and code that any reader has."""
+    """Return the consensus structure with the first available colour, type and code."""
     first = next(iter(who.values()))
     kind_of = next((one.details[ROI_TYPE] for one in who.values() if ROI_TYPE in one.details), None)
     color = next((one.color for one in who.values() if one.color is not None), None)

@@ -1,4 +1,4 @@
-"""``itk-consensus report``: fuses label images and writes an HTML page."""
+"""``itk-consensus report``: fuse label images and write an HTML page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from itk_consensus.report.text import PROGRAM, pairs, wrap_lines
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Add the arguments of the command; they depend on the method."""
+    """Add the arguments of the command, which depend on the method."""
     fuser = add_fusion_options(
         parser, words, "report", "Fuse label images and write one HTML page about it."
     )
@@ -61,6 +61,6 @@ def _report(arguments: argparse.Namespace, console: Console) -> int:
 def write_page(
     fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike], options: dict[str, Any]
 ) -> None:
-    """Write the page of a fusion of files, with links to the other outputs."""
+    """Write the page for a fusion of files, with links to the other outputs."""
     files = fused.paths if fused.is_file_each else None
     report(fused.result, page, fused.image, files=files, outputs=outputs, **options)

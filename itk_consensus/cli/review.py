@@ -1,4 +1,4 @@
-"""``itk-consensus review``: interactive review of a consensus in the browser."""
+"""``itk-consensus review``: review a consensus interactively in the browser."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ it; save the adjudicated map and, next to it, the record of decisions, NAME.revi
 unfinished review is resumed. INPUT may be the folder of a batch: its cases are reviewed one after
 the other, the worst verdict first.
 """
-#: Name of the adjudicated map in the folder of a batch's case.
+#: File name of the adjudicated map in the folder of a batch's case.
 _ADJUDICATED = "adjudicated.nii.gz"
 _PORTS = 65535
 _SERVING = "itk_consensus.review.application.serving"
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Add the arguments of the command; they depend on the method."""
+    """Add the arguments of the command, which depend on the method."""
     fuser = add_fusion_options(parser, words, "review", _DESCRIPTION)
     parser.usage = f"{PROGRAM} review INPUT... [--image FILE] [--output FILE] [options]"
     parser.set_defaults(run=_review)
@@ -133,7 +133,7 @@ def _one_case(
     record = default_record_path(output)
     fresh = arguments.overwrite or not record.exists()
     if not fresh:
-        ReviewRecord.read(record)  # raises before the work if it is damaged
+        ReviewRecord.read(record)  # if it is damaged, raises before the work starts
     is_image = not output.name.lower().endswith((".seg.nrrd", ".dcm"))
     outputs = [
         Output("--output", output, "u1" if is_image else None, continued=record.exists()),
@@ -157,7 +157,7 @@ def _one_case(
 
 
 def _study(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Facts about the study that a review session belongs to."""
+    """Return the study settings with which a review session is opened."""
     return {
         "blinded": arguments.blinded,
         "hide_consensus": arguments.hide_consensus,
@@ -171,7 +171,7 @@ def _undecided_count(session: ReviewSession) -> str:
 
 
 class _ReadCase(NamedTuple):
-    """Files that have been read and checked, but not fused yet."""
+    """Files that have been read and checked but not yet fused."""
 
     case: Callable[[], tuple[ReviewCase, DicomSeries | None]]
     image: Callable[[], SeenImage | None]
@@ -196,7 +196,7 @@ def _label_maps(
     def case() -> tuple[ReviewCase, DicomSeries | None]:
         execute(files, arguments, console)
         fused = result_of(files.filter_)
-        files.inputs.clear()  # otherwise they would be in memory twice: the result has their votes
+        files.inputs.clear()  # frees memory, since the result contains their votes
         give_memory_back()
         return case_of_result(fused, paths, record, label_names=arguments.label_names), series
 
@@ -253,7 +253,7 @@ def _structures(
 def _cohort(
     arguments: argparse.Namespace, console: Console, held: contextlib.ExitStack
 ) -> list[CaseToOpen]:
-    """The cases of a batch, the worst verdict first."""
+    """Return the cases of a batch, sorted with the worst verdict first."""
     folder = arguments.inputs[0]
     if not (folder / CASES).is_file():
         raise FileError(f"is not the folder of a batch: it has no {CASES}", path=folder)
@@ -272,7 +272,8 @@ def _cohort(
     if not found:
         raise FileError("has no case with a result", path=folder)
     held.enter_context(exclusive_lock(folder / "review", wait=1.0))
-    begun = set[str]()  # Only the first time a case is opened may its old review be overwritten.
+    # a case's old review may be overwritten only when it is opened for the first time
+    begun = set[str]()
     found.sort(key=lambda one: _worst_first(one[1]))
     return [
         CaseToOpen(
@@ -287,7 +288,7 @@ def _cohort(
 
 
 def _worst_first(record: FolderRecord) -> tuple[int, float]:
-    """Sort key: worst verdict first, then lowest agreement."""
+    """Return a sort key by verdict (the worst first), then by agreement (the lowest first)."""
     result = record.result or {}
     dice = result.get("mean_dice")
     return -grade_of(result.get("verdict", "")), 2.0 if dice is None else float(dice)
@@ -333,7 +334,7 @@ def _case_of_batch(
 
 
 def _rater_files(case: BatchCase, result: FusionResult[Any]) -> list[Path]:
-    """The file of each rater; a single vector image is repeated."""
+    """Return the file of each rater; the file of a single vector image is repeated."""
     raters = len(result.rater_names)
     return list(case.raters) if len(case.raters) == raters else [case.raters[0]] * raters
 

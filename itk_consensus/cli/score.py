@@ -1,4 +1,4 @@
-"""``itk-consensus score``: scores submissions against several readers, over a study's cases."""
+"""``itk-consensus score``: score submissions against several readers, over a study's cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of 3D Slicer's flags, which have underscores and one flag per input."""
+"""Conversion of 3D Slicer's flags, which contain underscores and use one flag per input."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _FLAG = re.compile(r"--[a-z]+(_[a-z0-9]+)+")
 
 
 def restore_option_spelling(words: list[str]) -> list[str]:
-    """Replace --tie_rule by --tie-rule and ``--rater_3 FILE`` by an input, in a command line.
+    """Replace --tie_rule by --tie-rule, and ``--rater_3 FILE`` by an input, in a command line.
 
-    Words after a lone ``--`` are unchanged.
+    Words after a separate ``--`` are left unchanged.
     """
     end = words.index("--") if "--" in words else len(words)
     raters, others = [], []

@@ -1,6 +1,6 @@
-"""``itk-consensus --xml fuse``: describes the command for 3D Slicer's execution model.
+"""``itk-consensus --xml fuse``: describe the command for 3D Slicer's execution model.
 
-Slicer makes a panel from the description and runs the command with the options in it.
+Slicer creates a panel from the description and runs the command with the chosen options.
 The order within elements follows the published schema (CTK's ctkCmdLineModule.xsd).
 """
 
@@ -19,7 +19,7 @@ from itk_consensus.core.parameters import Parameter, parameters_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.registry import METHODS
 
-#: Number of inputs in the panel, which may be left empty.
+#: Number of inputs in the panel, each of which may be left empty.
 _RATERS = 8
 #: Slicer's largest integer; larger defaults are omitted.
 _LARGEST_INTEGER = 2**31 - 1

@@ -1,4 +1,4 @@
-"""Options for named structures, and reading the raters' files of structures."""
+"""Options for named structures, and reading of the raters' structure files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from itk_consensus.images.structure_renamings import (
 )
 from itk_consensus.images.structures import Structure
 
-#: Endings of names of structure files.
+#: File-name endings of structure files.
 _ENDING = re.compile(r"(\.rtstruct|\.seg)?\.(dcm|nrrd)$", re.IGNORECASE)
 
 _ONLY_FOR_STRUCTURES = (
@@ -172,43 +172,47 @@ class ReadStructures:
 
     @cached_property
     def places(self) -> Places:
-        """The mask of each structure by rater, with its position; None where a rater has none."""
+        """Each structure's mask by rater, with its position; None if the rater did not draw it."""
         return self.matched.places()
 
     @cached_property
     def swaps(self) -> list[StructureSwap]:
-        """Raters whose names of structures are swapped, compared with the other raters."""
+        """Raters whose structure names are swapped, compared with the other raters."""
         return structure_swaps(self.places)
 
     @property
     def swapped(self) -> list[str]:
-        """A sentence for each swap."""
+        """One sentence per swap."""
         return [
-            about_swap("swapped structures", one.reader, one).named(self.matched.readers).sentence
+            about_swap("swapped structures", one.readers, one).named(self.matched.readers).sentence
             for one in self.swaps
         ]
 
     @property
     def names_put_right(self) -> dict[tuple[str, str], tuple[str, float]]:
-        """Correct names of each reader's swapped structures, and the Dice after renaming."""
+        """Correct names of each reader's swapped structures, and the Dice after renaming.
+
+        Of two readers either may be right, so that nothing is proposed.
+        """
         return {
             (self.matched.readers[swap.reader], used): (meant, swap.after)
             for swap in self.swaps
+            if len(swap.readers) == 1
             for used, meant in zip(swap.used, swap.meant, strict=True)
         }
 
     def known_of(self, name: str, who: Sequence[int]) -> tuple[Finding, ...]:
-        """Findings about a structure that follow from all structures and who drew them."""
+        """Return findings about a structure that follow from all structures and their readers."""
         return plan_findings(self.places, self.swaps, name, who)
 
     def masks_by_structure(self) -> Iterator[tuple[str, dict[int, Structure]]]:
-        """Each structure's name, and its masks by the indices of the raters who drew it."""
+        """Yield each structure's name, and its masks by the indices of the raters who drew it."""
         for name, row in self.matched.table.items():
             yield name, {number: one for number, one in enumerate(row) if one is not None}
 
     @property
     def doubts(self) -> list[str]:
-        """Warnings about structures without voxels, and about those that only one rater drew."""
+        """Warnings about empty structures, and about structures that only one rater drew."""
         alone = [_lonely(self.matched, name) for name in self.matched.unmatched]
         return [*_not_drawn_warnings(self.matched), *alone]
 
@@ -232,7 +236,7 @@ def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStruct
 
 
 def reader_names(files: Sequence[Path]) -> tuple[str, ...]:
-    """Names of raters: those of their files, without extensions and endings of structure files."""
+    """Return raters' names: their file names without extensions and structure-file endings."""
     names = [_ENDING.sub("", path.name) or path.name for path in files]
     return distinct_names(names, files)
 
@@ -242,7 +246,7 @@ def matching_rules(
     readers: Mapping[str, Sequence[Structure]],
     files: Mapping[str, Path] | None = None,
 ) -> MatchingRules:
-    """The rules for matching names from the command line; `files` are the raters' files by name."""
+    """Return the command line's rules for matching names; `files` are keyed by rater name."""
     names = {path: [one.name for one in has] for path, has in readers.items()}
     rows = [row for given in arguments.rename for row in given]
     words = words_with(arguments.synonyms)
@@ -261,7 +265,7 @@ def matching_rules(
 
 
 def require_no_structure_options(arguments: argparse.Namespace) -> None:
-    """Raise for options that only apply with ``--per-structure``."""
+    """Raise for options that apply only with ``--per-structure``."""
     for option in _ONLY_FOR_STRUCTURES:
         if getattr(arguments, option, None) not in (None, [], (), False):
             name = option.replace("_", "-")
@@ -269,7 +273,7 @@ def require_no_structure_options(arguments: argparse.Namespace) -> None:
 
 
 def _not_drawn_warnings(matched: MatchedStructures) -> Iterator[str]:
-    """A warning for each reader with structures without voxels."""
+    """Yield a warning for each reader with empty structures."""
     for reader in matched.readers:
         names = [repr(name) for who, name in matched.not_drawn if who == reader]
         if names:
@@ -288,7 +292,7 @@ def _lonely(matched: MatchedStructures, name: str) -> str:
 
 
 def _title_of(matched: MatchedStructures, proposal: Proposal) -> str:
-    """The structure that a proposal would rename."""
+    """Return the structure that a proposal would rename."""
     reader, old = proposal.renamings[0]
     number = matched.readers.index(reader)
     rows = ((name, row[number]) for name, row in matched.table.items())
@@ -296,7 +300,7 @@ def _title_of(matched: MatchedStructures, proposal: Proposal) -> str:
 
 
 def _parse_renaming(text: str) -> list[tuple[str, str, str]]:
-    """Rows of reader, old and new name."""
+    """Parse a renaming to rows of reader, old name and new name."""
     old, equals, new = text.partition("=")
     if equals:
         if not (old and new):

@@ -16,11 +16,11 @@ Labels = NDArray[np.int64]
 
 
 class VoxelSteps(tuple[float, ...]):
-    """Spacing of an array without one: 1 along each axis, so that lengths are in voxels."""
+    """Spacing of an array without spacing: 1 along each axis, so that lengths are in voxels."""
 
     __slots__ = ()
 
 
 def length_unit(spacing: Sequence[float]) -> str:
-    """Unit of lengths that are measured with this spacing: mm, or voxels for a plain array."""
+    """Return the unit of lengths for this spacing: mm, or voxels for a plain array."""
     return "voxels" if isinstance(spacing, VoxelSteps) else "mm"

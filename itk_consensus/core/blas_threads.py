@@ -1,7 +1,8 @@
 """Limit the number of threads of BLAS.
 
-The number of threads of NumPy's and SciPy's BLAS is global to the process. While several threads
-have requested limits, the smallest one applies; afterwards the original number is restored.
+The number of threads used by the BLAS libraries of NumPy and SciPy is global to the process. While
+several threads have requested limits, the smallest limit applies; afterwards the original number is
+restored.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from threading import Lock
 from typing import Any
 
 _lock = Lock()
-_asked: list[int] = []  # limits in force
-_before: list[tuple[Any, int]] = []  # each BLAS, and its original number of threads
+_asked: list[int] = []  # limits currently in force
+_before: list[tuple[Any, int]] = []  # each BLAS library, and its original number of threads
 
 
 def _renew_lock() -> None:
-    """Replace the lock in a child process, where the thread that held it does not exist."""
+    """Replace the lock in a child process, in which the thread that held it does not exist."""
     global _lock
     _lock = Lock()
 
@@ -48,8 +49,9 @@ def blas_threads(most: int) -> Iterator[None]:
 
 @cache
 def _find(with_scipy: bool) -> list[Any]:
-    """Find all BLAS libraries in this process (SciPy has its own); memoized, as it takes 1 ms."""
-    from threadpoolctl import ThreadpoolController  # lazily, to import faster
+    """Find all BLAS libraries in this process (SciPy has its own); cached, since it takes 1 ms."""
+    # imported lazily, to speed up the import of this module
+    from threadpoolctl import ThreadpoolController
 
     found: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
     return found

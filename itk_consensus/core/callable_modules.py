@@ -11,7 +11,7 @@ from typing import Any
 
 
 class _Room(ModuleType):
-    """A package that can be called; the function is imported at the first call."""
+    """A package that can be called; the function is imported on the first call."""
 
     _function_module: str
 
@@ -33,8 +33,8 @@ class _Room(ModuleType):
 def make_callable(room: str, module: str) -> None:
     """Make a package callable as the function of the same name in one of its modules.
 
-    Then both ``itk_consensus.report(filter, path)`` and ``import itk_consensus.report.page`` work,
-    in any order.
+    Both ``itk_consensus.report(filter, path)`` and ``import itk_consensus.report.page`` then work,
+    in either order.
     """
     found = sys.modules[room]
     found.__class__ = _Room

@@ -1,7 +1,7 @@
 """Constraints on values: validation, error messages, and parsing of command-line options.
 
-The same constraint serves the setter, keyword, CLI option, stub and documentation of a parameter,
-and the fields of records in files (`storage/record.py`).
+The same constraint is used for the setter, keyword, CLI option, stub and documentation of a
+parameter, and for the fields of records in files (`storage/record.py`).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ Name = TypeVar("Name", bound=str)
 
 # Integers are counts, indices or labels; labels go up to uint64.
 _INDEX_RANGE = (-(2**63), 2**64 - 1)
-# Larger weights and tolerances would swamp the data they are added to or compared with.
+# Larger weights and tolerances would swamp the data to which they are added or compared.
 _LARGEST_AMOUNT = 1e15
 _LONGEST_TEXT = 10_000
 
 
 class BeyondRange(ValueError):
-    """A number outside the range of any parameter; the text states what would be accepted."""
+    """A number outside the range of any parameter; the text states which values are accepted."""
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a Python or NumPy integer, but not a Boolean."""
+    """Return whether a value is a Python or NumPy integer, but not a Boolean."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -41,10 +41,11 @@ def as_scalar(value: Any) -> Any:
 
 
 def short_repr(value: Any) -> str:
-    """The repr of a value for messages, truncated if it is long."""
+    """Return the repr of a value for messages, truncated if it is long."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # integers of thousands of digits, lists of lists of ...
+    # integers with thousands of digits, or deeply nested lists
+    except (ValueError, RecursionError):
         text = f"a {type(value).__name__} too long to show"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
@@ -52,7 +53,7 @@ def short_repr(value: Any) -> str:
 class Kind(Generic[T]):
     """A set of acceptable values."""
 
-    #: The type annotation in the stub file.
+    #: Type annotation in the stub file.
     annotation: str = "Any"
 
     @property
@@ -82,7 +83,7 @@ class Integer(Kind[int]):
         return "an integer" + _limits(self.low, self.high)
 
     def accept(self, value: Any) -> int:
-        if not isinstance(value, numbers.Integral):  # True is 1, as in SimpleITK
+        if not isinstance(value, numbers.Integral):  # True counts as 1, as in SimpleITK
             raise TypeError
         _check_limits(int(value), self.low, self.high)
         _check_range(int(value), *_INDEX_RANGE)
@@ -115,7 +116,8 @@ class Real(Kind[float]):
         if not math.isfinite(number):
             raise ValueError
         _check_limits(number, self.low, self.high, self.exclusive)
-        # Values that must be > 0 are divided by, or logarithms are taken: keep those finite too.
+        # Values that must be > 0 are used as divisors or in logarithms, so the results must also be
+        # finite.
         if self.low == 0 and self.exclusive:
             _check_range(number, 1 / _LARGEST_AMOUNT, self.high or _LARGEST_AMOUNT)
         elif self.low is not None and self.high is None:
@@ -146,7 +148,7 @@ class Boolean(Kind[bool]):
 
 @dataclass(frozen=True)
 class Choice(Kind[Name]):
-    """One of several names; case, blanks, dashes and underscores are ignored."""
+    """One of several names; case, spaces, dashes and underscores are ignored."""
 
     names: tuple[Name, ...]
     annotation = "str"
@@ -224,7 +226,7 @@ class Integers(Kind[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class OneOf(Kind[T]):
-    """A value that any of several constraints accepts; the first one that does converts it."""
+    """A value accepted by any of several constraints; the first one that accepts it converts it."""
 
     kinds: tuple[Kind[Any], ...]
 
@@ -268,7 +270,7 @@ class Nothing(Kind[None]):
 
 @dataclass(frozen=True)
 class LabelProbabilities(Kind[dict[int, float]]):
-    """A probability for each of some labels."""
+    """A probability for each of a set of labels."""
 
     annotation = "Mapping[int, float]"
     wanted = "a {label: probability} dict"
@@ -285,7 +287,7 @@ class LabelProbabilities(Kind[dict[int, float]]):
 
 @dataclass(frozen=True)
 class NamedReals(Kind[dict[str, float]]):
-    """A mapping of some of these names to numbers >= 0."""
+    """A mapping from some of these names to numbers >= 0."""
 
     names: tuple[str, ...]
 
@@ -297,7 +299,7 @@ class NamedReals(Kind[dict[str, float]]):
         return f"a {{name: number >= 0}} dict with names among {', '.join(self.names)}"
 
     def accept(self, value: Any) -> dict[str, float]:
-        """Validate the names and numbers."""
+        """Validate the names and values."""
         if not isinstance(value, Mapping):
             raise TypeError
         if not all(name in self.names for name in value):
@@ -312,7 +314,7 @@ class NamedReals(Kind[dict[str, float]]):
 
 @dataclass(frozen=True)
 class ImageLike(Kind[Any]):
-    """An image or array; its geometry is compared with the inputs' in Execute."""
+    """An image or array; its geometry is compared with that of the inputs in Execute."""
 
     annotation = "Image"
     wanted = "an image"
@@ -378,7 +380,7 @@ class ModalitiesList(Kind[tuple[Any, ...]]):
 
 @dataclass(frozen=True)
 class LabelImages(Kind[dict[int, Any]]):
-    """An image for each of some labels."""
+    """An image for each of a set of labels."""
 
     annotation = "Mapping[int, Image]"
     wanted = "a dict with an image for each of some labels"
@@ -401,12 +403,12 @@ def optional(kind: Kind[T], /) -> OneOf[T | None]: ...
 @overload
 def optional(*kinds: Kind[Any]) -> OneOf[Any]: ...
 def optional(*kinds: Kind[Any]) -> OneOf[Any]:
-    """These kinds, or None."""
+    """Return a constraint that accepts these kinds, or None."""
     return OneOf((*kinds, Nothing()))
 
 
 def _limits(low: float | None, high: float | None, exclusive: bool = False) -> str:
-    """Format the limits, with a leading blank; empty if there are none."""
+    """Format the limits, with a leading space; empty if there are none."""
     more, less = (">", "<") if exclusive else (">=", "<=")
     words = [f"{more} {_number(low)}"] if low is not None else []
     words += [f"{less} {_number(high)}"] if high is not None else []

@@ -1,6 +1,6 @@
-"""The results of dir(), inspect.signature() and help() for filter classes.
+"""Results of dir(), inspect.signature() and help() for filter classes.
 
-They are computed on demand from the tables of parameters and measurements.
+The results are computed on demand from the tables of parameters and measurements.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _INDENT = "    "
 
 
 class FilterClass(type):
-    """The class of all filter classes."""
+    """Metaclass of all filter classes."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:
         super().__init__(name, bases, members)
@@ -37,7 +37,7 @@ class FilterClass(type):
                 types.update((key, Spelled(text)) for key, text in types.items() if text)
 
     def __dir__(cls) -> list[str]:
-        """Methods of the filter; those of every filter are listed by the base class."""
+        """Return the filter's own methods; the base class lists those common to all filters."""
         base = _base_of_all(cls)
         ancestors = cls.__mro__[:-1]
         if cls is not base:
@@ -46,14 +46,14 @@ class FilterClass(type):
 
     @property
     def __signature__(cls) -> inspect.Signature | None:
-        """The constructor's keywords, unless a user's class has a constructor of its own."""
+        """Keywords of the constructor, unless a user's class defines its own constructor."""
         if not _is_ours(next(base for base in cls.__mro__ if "__init__" in vars(base))):
             return None
         return _WrappedSignature([keyword(one, one.name) for one in parameters_of(cls)])
 
     @property
     def __doc__(cls) -> str:  # type: ignore[override]
-        """The docstring of the class, and its inputs, outputs, parameters and measurements."""
+        """Docstring of the class, followed by its inputs, outputs, parameters and measurements."""
         parts = [introduction_of(cls)]
         for title, lines in (
             ("INPUTS", _inputs(cls)),
@@ -67,14 +67,14 @@ class FilterClass(type):
 
 
 class _WrappedSignature(inspect.Signature):
-    """A signature of many keywords, which is printed on several lines."""
+    """Signature with many keywords, which is printed on several lines."""
 
     def __str__(self) -> str:
         return "\n".join(_wrapped(super().__str__(), hanging=_INDENT))
 
 
 class Computed:
-    """A default that depends on other parameters or on the images, as a signature shows it."""
+    """Representation in signatures of a default that depends on other parameters or on images."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -84,14 +84,14 @@ class Computed:
 
 
 def default_of(parameter: Parameter[Any]) -> Any:
-    """The value of a parameter that is not set."""
+    """Return the default of a parameter, as shown in a signature."""
     if callable(parameter.default):
         return Computed(parameter.default_text)
     return parameter.default
 
 
 def keyword(parameter: Parameter[Any], name: str) -> inspect.Parameter:
-    """A parameter as the keyword of a signature."""
+    """Return a parameter as a keyword of a signature."""
     default = default_of(parameter)
     if parameter.default_doc is not None:
         default = Computed(parameter.default_doc)
@@ -99,21 +99,25 @@ def keyword(parameter: Parameter[Any], name: str) -> inspect.Parameter:
 
 
 def introduction_of(cls: type) -> str:
-    """The docstring in the source of the class, or of its nearest base class that has one."""
+    """Return the source docstring of the class, or of its nearest base class that has one."""
     written = (vars(base).get("__doc__") for base in cls.__mro__)
     return inspect.cleandoc(next(text for text in written if isinstance(text, str)))
 
 
 def parameter_lines(parameter: Parameter[Any], name: str) -> Iterator[str]:
-    """Yield the accepted values, the default and the meaning of a parameter."""
-    # A line by itself, as numpydoc wants it.
+    """Yield the accepted values, the default and the description of a parameter."""
+    # numpydoc requires this on a single line.
     wanted = textwrap.shorten(parameter.kind.wanted, _WIDTH, placeholder=" ...")
     yield f"{name} : {wanted}; default {parameter.default_text}"
     yield from _wrapped(parameter.doc, _INDENT)
 
 
 def written_methods(cls: type) -> dict[str, Any]:
-    """Methods with ITK's capital names in the source, the class's own before inherited ones."""
+    """Return the explicitly defined CamelCase (ITK-style) methods.
+
+    Methods generated for parameters and measurements are excluded; the class's own methods come
+    before inherited ones.
+    """
     derived = {f"Get{one.name}" for one in measurements_of(cls)}
     for one in parameters_of(cls):
         derived |= {f"{verb}{one.name}" for verb in ("Set", "Get", "Unset", "GetHas")}
@@ -127,7 +131,7 @@ def written_methods(cls: type) -> dict[str, Any]:
 
 
 def sections_of(docstring: str) -> dict[str, list[str]]:
-    """The sections of a numpydoc docstring by title; the introduction has an empty title."""
+    """Return the sections of a numpydoc docstring by title; the introduction has an empty title."""
     found: dict[str, list[str]] = {"": []}
     title = ""
     for line, following in pairwise([*docstring.splitlines(), ""]):
@@ -148,7 +152,7 @@ def _is_ours(cls: type) -> bool:
 
 
 def _names_of(cls: type) -> list[str]:
-    """Names that a class adds; of this package's classes the methods, not the parameters."""
+    """Return the names that a class adds; for classes of this package, only the methods."""
     if not _is_ours(cls):
         return list(vars(cls))
     kinds = (FunctionType, staticmethod, classmethod)

@@ -14,7 +14,7 @@ E = TypeVar("E", bound="ConsensusError")
 
 
 class Where(TypedDict, total=False):
-    """The subject of an error, as keywords: ``InputError("has no voxels", **where)``."""
+    """Subject of an error, as keywords: ``InputError("has no voxels", **where)``."""
 
     owner: str
     parameter: str
@@ -23,22 +23,22 @@ class Where(TypedDict, total=False):
 
 
 class ConsensusError(Exception):
-    """Base of all errors that this package raises; the message is composed of the fields.
+    """Base class of all errors raised by this package; the message is composed of the fields.
 
     Attributes
     ----------
     problem : str
-        What is wrong, and what to do about it.
+        Description of the problem, and how to solve it.
     owner : str
-        The filter or function that was called.
+        Filter or function that was called.
     parameter : str
-        The parameter with the invalid value.
+        Parameter with the invalid value.
     input_index : int or None
-        The index of the invalid input.
+        Index of the invalid input.
     path : path or None
-        The file that the error is about.
+        File to which the error refers.
     mentions : sequence of str
-        Other parameters, which are named in braces in `problem`.
+        Other parameters, whose names appear in braces in `problem`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ConsensusError(Exception):
     def about(
         self: E, *, owner: str | None = None, path: str | os.PathLike[str] | None = None
     ) -> E:
-        """A copy of the error with another owner or path."""
+        """Return a copy of the error with another owner or path."""
         return type(self)(
             self.problem,
             owner=self.owner if owner is None else owner,
@@ -86,7 +86,7 @@ class ConsensusError(Exception):
         )
 
     def respelled(self: E, owner: str, spelled: Callable[[str], str]) -> E:
-        """A copy of the error with other names of the owner and the parameters."""
+        """Return a copy of the error with the owner and the parameters renamed."""
         return type(self)(
             self._problem_with(spelled),
             owner=owner,
@@ -113,15 +113,15 @@ class NotExecutedError(ConsensusError, RuntimeError):
 
 
 class MissingDependencyError(ConsensusError, ImportError, RuntimeError):  # type: ignore[misc]
-    """An optional package is needed; the message names the extra that installs it."""
+    """A required optional package is missing; the message names the extra that installs it."""
 
 
 class ProcessAborted(ConsensusError, RuntimeError):
-    """Abort() was called before there was an estimate to return."""
+    """Abort() was called before an estimate was available."""
 
 
 class TrainingError(ConsensusError, RuntimeError):
-    """Training did not lead to a model."""
+    """Training did not produce a model."""
 
 
 class FileError(ConsensusError, RuntimeError):

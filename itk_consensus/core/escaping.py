@@ -1,6 +1,6 @@
 """Escape untrusted text, such as file names, for a terminal, a table or a page.
 
-There is one function per medium, and everything written there passes through it.
+There is one function per output medium, and all text written to the medium is passed through it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-#: Spreadsheets evaluate cells that begin like this, even from a CSV file.
+#: Spreadsheets evaluate cells that begin with these characters, even from a CSV file.
 _FORMULA = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
 
 
 def escape_controls(text: str) -> str:
-    """Escape control characters, and characters that cannot be encoded, for a terminal."""
+    """Escape control characters and characters that cannot be encoded, for a terminal."""
     return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def escape_line(text: str) -> str:
-    """Escape line breaks and tabs too, for a table cell on a terminal."""
+    """Escape line breaks and tabs as well, for a table cell on a terminal."""
     return escape_controls(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
@@ -36,7 +36,7 @@ def html_text(text: str) -> str:
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Format a CSV file, with texts escaped that spreadsheets would evaluate as formulas."""
+    """Format a CSV file, escaping texts that spreadsheets would evaluate as formulas."""
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()

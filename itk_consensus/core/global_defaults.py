@@ -52,10 +52,11 @@ class GlobalValue(Generic[T]):
 
 
 class GlobalDefaults:
-    """Global defaults of filter parameters: this package's if set, otherwise SimpleITK's.
+    """Global defaults of filter parameters: those of this package if set, otherwise SimpleITK's.
 
-    ``sitk.ProcessObject.SetGlobalDefaultCoordinateTolerance(1e-3)`` applies to filters of this
-    package too; the function of the same name here applies to them only, and takes precedence.
+    ``sitk.ProcessObject.SetGlobalDefaultCoordinateTolerance(1e-3)`` also applies to filters of this
+    package; the function of the same name in this class applies only to filters of this package,
+    and takes precedence.
     """
 
     _global_defaults: ClassVar[dict[str, Any]] = {}
@@ -86,7 +87,7 @@ class GlobalDefaults:
 
 
 class Threads(Parameter[int]):
-    """A number of threads, of which 0 means the default, as in SimpleITK."""
+    """A number of threads; 0 means the default, as in SimpleITK."""
 
     def value_of(self, filter_: Any) -> int:
         return super().value_of(filter_) or filter_.GlobalDefaultNumberOfThreads

@@ -1,4 +1,4 @@
-"""Memory that was freed goes back to the system, where that has to be asked for."""
+"""Return freed memory to the operating system on platforms where this must be requested."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import ctypes
 
 
 def give_memory_back() -> None:
-    """Return what was freed to the system; glibc keeps blocks of many megabytes otherwise."""
+    """Return freed memory to the operating system; glibc otherwise keeps many megabytes."""
     with contextlib.suppress(OSError, AttributeError):  # not glibc
         ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -1,8 +1,8 @@
 """Parameters and measurements, declared once as class attributes.
 
-``MaximumIterations = Parameter(Integer(low=1), 100, "...")`` in a filter class gives it
-SetMaximumIterations and GetMaximumIterations, a keyword in the function forms, an option of the
-command line, a line in the stub file and a row in the README.
+``MaximumIterations = Parameter(Integer(low=1), 100, "...")`` in a filter class adds
+SetMaximumIterations and GetMaximumIterations, a keyword of the function forms, a command-line
+option, a line in the stub file and a row in the README.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def defensive_copy(value: T) -> T:
 
 
 class Spelled(str):
-    """A type in the words of the code, which a signature shows without quotes."""
+    """Source representation of a type, which a signature shows without quotes."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class Spelled(str):
 
 
 def spelled(type_: Any) -> str:
-    """A type as signatures and the stub write it."""
+    """Return the representation of a type in signatures and in the stub."""
     if get_origin(type_) is np.ndarray:
         (element,) = get_args(get_args(type_)[1])
         return f"NDArray[{element.__name__}]"
@@ -56,7 +56,7 @@ def spelled(type_: Any) -> str:
 
 
 class _Declared(Generic[T]):
-    """A descriptor for a value of a filter, with a Get method."""
+    """Descriptor for a value of a filter, with a Get method."""
 
     name = ""
     doc: str
@@ -73,11 +73,11 @@ class _Declared(Generic[T]):
 
     @property
     def annotation(self) -> str:
-        """How signatures and the stub spell its type."""
+        """Representation of the value's type in signatures and in the stub."""
         raise NotImplementedError
 
     def value_of(self, filter_: ProcessObject) -> T:
-        """The value of a filter."""
+        """Return the value for a filter."""
         raise NotImplementedError
 
     @overload
@@ -94,18 +94,18 @@ class Parameter(_Declared[T]):
     Parameters
     ----------
     kind : Kind
-        The constraint on values.
+        Constraint on the values.
     default : T or callable
-        The value until one is set. A callable is called with the filter each time, so that a
-        default can depend on another parameter.
+        Value used until another one is set. A callable is called with the filter each time, so that
+        a default can depend on another parameter.
     doc : str
-        One sentence for users.
+        Description for users, in one sentence.
     default_doc : str
-        The default as documentation shows it, if it is computed or long.
+        Default as shown in the documentation, if it is computed or long.
     in_cli : bool
-        Whether the command line offers it.
+        Whether the parameter is available on the command line.
     can_be_unset : bool
-        Whether to add the methods Unset and GetHas, as ITK's filter of this name has.
+        Whether to add the methods Unset and GetHas, as in the ITK filter of the same name.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Parameter(_Declared[T]):
     def value_of(self, filter_: ProcessObject) -> T:
         if self.name in filter_._values:
             value: T = filter_._values[self.name]
-            # Images are returned as given; dicts were made by `accept` and are copied.
+            # Images are returned unchanged; dicts were created by `accept` and are copied.
             return defensive_copy(value) if isinstance(value, dict) else value
         return self.default(filter_) if callable(self.default) else self.default
 
@@ -170,17 +170,17 @@ class Parameter(_Declared[T]):
 
     @property
     def keyword(self) -> str:
-        """SimpleITK's spelling of the keyword: maximumIterations."""
+        """Keyword in SimpleITK's spelling: maximumIterations."""
         return self.name[0].lower() + self.name[1:]
 
     @property
     def snake_case(self) -> str:
-        """itk's spelling of the keyword: maximum_iterations."""
+        """Keyword in ITK's spelling: maximum_iterations."""
         return snake_case(self.name)
 
     @property
     def default_text(self) -> str:
-        """The default, for documentation."""
+        """Text of the default for the documentation."""
         if self.default_doc is not None:
             return self.default_doc
         return str(self.default)
@@ -194,13 +194,13 @@ class Measurement(_Declared[T]):
     type_ : type
         Type of the value; a tuple type converts an array to a tuple.
     doc : str
-        One sentence for users.
+        Description for users, in one sentence.
     read : str or callable
         Path of attributes in the result, such as "estimate.theta", or a function of the result.
     one_of : type, optional
-        Type of a single rater's value, if the Get method also takes a rater's index, as in itk.
+        Type of a single rater's value, if the Get method also accepts a rater's index, as in ITK.
     while_running : str, optional
-        The field of `Run` from which commands read it while Execute is running.
+        Field of `Run` from which commands read the value while Execute is running.
     """
 
     def __init__(
@@ -259,7 +259,7 @@ class Measurement(_Declared[T]):
         raise AttributeError(f"{instance.GetName()}: {self.name} is read from the last result")
 
     def value_in(self, result: Result) -> T:
-        """The value in a result."""
+        """Return the value in a result."""
         value = result.measured(self)
         if isinstance(value, np.ndarray) and get_origin(self.type) is tuple:
             value = tuple(value.tolist())
@@ -267,24 +267,24 @@ class Measurement(_Declared[T]):
 
 
 def parameters_of(cls: type) -> tuple[Parameter[Any], ...]:
-    """A class's parameters, its own before those it inherits, in the order of declaration."""
+    """Return a class's parameters in the order of declaration, its own before inherited ones."""
     return _declared(cls, Parameter)
 
 
 def measurements_of(cls: type) -> tuple[Measurement[Any], ...]:
-    """A class's measurements, its own before those it inherits."""
+    """Return a class's measurements, its own before inherited ones."""
     return _declared(cls, Measurement)
 
 
 def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
-    """Find a parameter by name, in any spelling: MaximumIterations, maximum_iterations."""
+    """Find a parameter by its name in any spelling: MaximumIterations, maximum_iterations."""
     wanted = spelled.replace("_", "").replace("-", "").lower()
     for parameter in parameters_of(cls):
         if parameter.name.lower() == wanted:
             return parameter
     names = [parameter.keyword for parameter in parameters_of(cls)]
     near = get_close_matches(spelled[:1].lower() + spelled[1:], names, 1)
-    # Suggest in the caller's spelling: ForegroundValue for ForgroundValue.
+    # Suggest names in the caller's spelling: ForegroundValue for ForgroundValue.
     meant = [name[:1].upper() + name[1:] if spelled[:1].isupper() else name for name in near]
     hint = f"did you mean {meant[0]}? " if meant else ""
     raise ParameterError(
@@ -293,12 +293,12 @@ def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
 
 
 def settings_from(filter_: ProcessObject, settings: type[S], **given: Any) -> S:
-    """Make an algorithm's settings, each field from the filter's parameter of the same name.
+    """Build an algorithm's settings, each field from the filter's parameter with the same name.
 
     Parameters
     ----------
     settings : dataclass
-        Its field maximum_iterations is filled from MaximumIterations, and so on.
+        Settings class, whose field maximum_iterations is filled from MaximumIterations, and so on.
     given
         Fields with other values; fields that are neither given nor parameters keep their default.
     """
@@ -309,7 +309,7 @@ def settings_from(filter_: ProcessObject, settings: type[S], **given: Any) -> S:
 
 
 def snake_case(name: str) -> str:
-    """itk's rule: MultiLabelSTAPLEImageFilter -> multi_label_staple_image_filter."""
+    """Convert by ITK's rule: MultiLabelSTAPLEImageFilter -> multi_label_staple_image_filter."""
     words = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
 
@@ -325,7 +325,7 @@ def _declared(cls: type, kind: type) -> tuple[Any, ...]:
 
 
 def attach(owner: type, name: str, function: Any, doc: str, static: bool = False) -> None:
-    # A method that the class defines itself takes precedence.
+    # A method that the class itself defines takes precedence.
     if name in vars(owner):
         return
     function.__name__ = name

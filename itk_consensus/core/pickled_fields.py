@@ -1,4 +1,4 @@
-"""Pickle dataclasses without cached values."""
+"""Pickling of dataclasses without cached values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class FieldsOnly:
-    """Base of frozen dataclasses that pickle their fields but no cached properties."""
+    """Base class of frozen dataclasses, which pickles their fields but no cached properties."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

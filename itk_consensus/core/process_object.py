@@ -1,4 +1,4 @@
-"""ProcessObject, the base of all filters, as in ITK: events, progress, Abort, printing."""
+"""ProcessObject, the base class of all filters, as in ITK: events, progress, Abort, printing."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ T = TypeVar("T")
 P = TypeVar("P", bound="ProcessObject")
 Arguments = ParamSpec("Arguments")
 
-#: An event, and the command that is called at it.
+#: An event, and the command to be called when it occurs.
 Command = tuple[int, Callable[[], Any]]
 
 
 class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
-    """Base of every filter. Many threads may call Execute of one object at the same time."""
+    """Base class of all filters. Several threads may call Execute of one object concurrently."""
 
     CoordinateTolerance = Parameter(
         Real(low=0.0),
@@ -127,7 +127,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         getattr(self, f"Set{parameter.name}")(value)
 
     def GetName(self) -> str:
-        """The name of the filter's class."""
+        """Return the name of the filter's class."""
         return type(self).__name__
 
     def __str__(self) -> str:
@@ -145,7 +145,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         )
 
     def _measurement_text(self, measurement: Measurement[Any], result: Result) -> str:
-        """Format a measurement on one line: the shape of an array, the fields of a record."""
+        """Format a measurement on one line: the shape of an array, or the fields of a record."""
         if result.reads_inputs:
             return "(computed on demand)"
         return _summarize(measurement.value_of(self))
@@ -155,7 +155,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         return f"{self.GetName()}({given})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles have all parameters, images included, but no commands or results."""
+        """Return the state of copies and pickles: all parameters, images included, and no more."""
         return {"values": dict(self._values)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -183,7 +183,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         return len(self._commands) - 1
 
     def HasCommand(self, event: int) -> bool:
-        """Whether a command is registered for this event."""
+        """Return whether a command is registered for this event."""
         return any(of == event for of, _ in self._commands)
 
     def RemoveAllCommands(self) -> None:
@@ -200,44 +200,48 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
                     self._warn(f"a command of {EVENTS[event]} raised and was ignored: {error}")
 
     def GetProgress(self) -> float:
-        """Progress of Execute, from 0 to 1; of the latest one if several threads are running."""
+        """Return the progress of Execute, from 0 to 1.
+
+        If several threads are running, this is the progress of the latest one.
+        """
         own, running = self._run, list(self._runs.values())
         if own is None and not running:
             return self._latest.progress
         return (own or running[-1]).progress
 
     def GetResult(self) -> Any:
-        """The immutable result of the last Execute."""
+        """Return the immutable result of the last Execute."""
         return self._require_executed(self._result)
 
     def _move(self, run: Run, progress: float) -> None:
-        run.progress = max(run.progress, progress)  # repeated work does not lower it
+        run.progress = max(run.progress, progress)  # Repeated work must not decrease the progress
         self._invoke(PROGRESS_EVENT)
 
     def _checkpoint(self, run: Run) -> None:
         """Raise after Abort, also in worker threads, unless the result is being finished."""
         if run.is_aborting and not run.is_answering:
-            # Raised once: a loop that has an estimate catches it, and the result is then finished.
+            # Raise only once: a loop that has an estimate catches the exception, and the result is
+            # finished.
             run.is_answering = True
             raise ProcessAborted("aborted before there was a result", owner=self.GetName())
 
     def _should_continue(self, run: Run) -> bool:
-        """Whether a loop should continue; called once per iteration."""
+        """Return whether a loop should continue; called once per iteration."""
         stop = run.is_aborting
         run.is_answering |= stop
         return not stop
 
     def _after_iteration(self, run: Run, number: int) -> bool:
-        """Callback of loops, in any thread: call the commands; returns whether to continue."""
+        """Call the commands after an iteration in any thread; return whether to continue."""
         run.iterations = number  # set first, since commands may read it
         self._invoke(ITERATION_EVENT)
         return self._should_continue(run)
 
     def Abort(self) -> None:
-        """Stop as soon as possible. During iterations, the current estimate is still returned.
+        """Stop as soon as possible; during iterations, the current estimate is still returned.
 
-        Called from a command, it stops the Execute of that command, otherwise all running ones.
-        Outputs that are computed later can be aborted too, without losing the result.
+        If called from a command, this stops the Execute of that command, otherwise all running
+        ones. Outputs that are computed later can also be aborted, without losing the result.
         """
         own = self._runs.get(get_ident())
         for run in [own] if own is not None else list(self._runs.values()):
@@ -257,7 +261,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
                 except BaseException as error:
                     if isinstance(error, ProcessAborted):
                         self._invoke(ABORT_EVENT)
-                    # Drop the earlier result, so that it is not taken for this one's.
+                    # Drop the previous result, so that it is not mistaken for that of this Execute.
                     self._latest = Latest(progress=run.progress)
                     raise
                 self._latest = Latest(run.result, 1.0)
@@ -269,14 +273,14 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
 
     @contextmanager
     def _making_output(self) -> Iterator[None]:
-        """Run the computation of a later output, or of a part of this thread's Execute."""
+        """Provide the context for computing a later output, or a part of this thread's Execute."""
         if self._run is not None:
             yield
             return
         run = Run(self._result)
         with self._seeing(run):
             try:
-                # Iterations for a later output do not count as those of Execute.
+                # Iterations for a later output do not count as iterations of Execute.
                 with self._work(run), working(on_iteration=lambda _: self._should_continue(run)):
                     yield
             except ProcessAborted:
@@ -285,7 +289,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
             self._move(run, 1.0)
 
     def _work(self, run: Run) -> AbstractContextManager[None]:
-        """The context in which algorithms and kernels work for a run of this filter."""
+        """Return the context in which algorithms and kernels work during a run of this filter."""
         return working(
             threads=self.NumberOfThreads,
             owner=self.GetName(),
@@ -297,7 +301,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         )
 
     def _require_executed(self, output: T | None) -> T:
-        """Return `output`, or raise if there was no Execute."""
+        """Return `output`, or raise if Execute has not been called."""
         if output is None:
             raise NotExecutedError(
                 "outputs are known only after Execute: call it first", owner=self.GetName()
@@ -305,11 +309,11 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         return output
 
     def _parameter_error(self, parameter: str, problem: str, *mentions: str) -> ParameterError:
-        """Make the error about a parameter's value; `problem` names `mentions` as ``{Name}``."""
+        """Build the error for a parameter's value; `problem` refers to `mentions` as ``{Name}``."""
         return ParameterError(problem, owner=self.GetName(), parameter=parameter, mentions=mentions)
 
     def _warn(self, message: str) -> None:
-        """Issue a warning, unless they are off, at the calling line outside this package."""
+        """Issue a warning, unless warnings are off, at the calling line outside this package."""
         if not self.GlobalWarningDisplay:
             return
         level, frame = 1, sys._getframe()
@@ -320,7 +324,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
     def _clone_sharing_runs(
         self: P, parameters: Mapping[str, Any], commands: Sequence[Command] = ()
     ) -> P:
-        """A copy with other parameters that shares this filter's runs: progress, Abort, result."""
+        """Return a copy with other parameters that shares the runs (progress, Abort, result)."""
         worker = type(self)()
         worker._values = {**self._values, **parameters}
         worker._commands = [*self._commands, *commands]
@@ -328,7 +332,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         return worker
 
     def images_among_parameters(self) -> dict[tuple[str, int | None], Any]:
-        """All images among the parameters, by name and, within a list, by index."""
+        """Return all images among the parameters, by name and, within a list, by index."""
         images: dict[tuple[str, int | None], Any] = {}
         for name, value in self._values.items():
             listed = isinstance(value, tuple)
@@ -338,14 +342,14 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         return images
 
     def without_images(self: P) -> P:
-        """A copy without the images among the parameters, cheap to pickle."""
+        """Return a copy without the images among the parameters, which is cheap to pickle."""
         bare = copy(self)
         for name in [name for name, value in bare._values.items() if holds_image(value)]:
             del bare._values[name]
         return bare
 
     def with_images(self: P, images: Mapping[tuple[str, int | None], Any], raters: int) -> P:
-        """A copy with these images instead, such as those of a chunk; lists have one per rater."""
+        """Return a copy with other images, such as those of a chunk; lists have one per rater."""
         part = self.without_images()
         for (name, index), image in images.items():
             members = tuple(images.get((name, rater)) for rater in range(raters))
@@ -359,7 +363,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         }
 
     def _loading_options(self) -> dict[str, Any]:
-        """Options for loading the inputs that define the outputs' geometry."""
+        """Return options for loading the inputs that define the outputs' geometry."""
         return {**self._tolerances(), "keep": self.KeepMetaData}
 
     # -- SimpleITK's short forms -----------------------------------------------------------
@@ -376,7 +380,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
 def output_method(
     method: Callable[Concatenate[P, Arguments], T],
 ) -> Callable[Concatenate[P, Arguments], T]:
-    """Decorator of methods that compute an output later, with progress and Abort as in Execute."""
+    """Decorate methods that compute an output later, with progress and Abort as in Execute."""
 
     @wraps(method)
     def make(filter_: P, /, *args: Arguments.args, **options: Arguments.kwargs) -> T:
@@ -393,7 +397,7 @@ def _is_ours(module: str) -> bool:
 class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
     """A method that creates a new instance if it is called on the class.
 
-    ``Filter.Load(path)`` makes a filter; ``filter.Load(path)`` changes an existing one.
+    ``Filter.Load(path)`` creates a filter; ``filter.Load(path)`` changes an existing one.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:
@@ -426,7 +430,7 @@ def format_value(value: Any) -> str:
 
 
 def holds_image(value: Any) -> bool:
-    """Whether a parameter's value is an image or contains one."""
+    """Return whether a parameter's value is an image or contains one."""
     if isinstance(value, tuple):
         return any(holds_image(member) for member in value)
     return not isinstance(value, (int, float, str, bool, dict, Runs, type(None)))

@@ -1,4 +1,4 @@
-"""Insert the raters' names into sentences that number them."""
+"""Insert the raters' names into sentences that refer to raters by number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def name_raters(text: str, names: Sequence[str]) -> str:
             return found[0]
         every = [names[number] for number in numbers]
         text = " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
-        # Names are never capitalised, but the default "rater 3" is at the start of a sentence.
+        # Names are never capitalised, but the default name "rater 3" is, at the start of a
+        # sentence.
         begins = found[0][0].isupper() and re.match(r"rater \d", text)
         return text.capitalize() if begins else text
 
@@ -23,5 +24,5 @@ def name_raters(text: str, names: Sequence[str]) -> str:
 
 
 def default_rater_names(raters: int) -> tuple[str, ...]:
-    """Names for raters without any: "rater 0" and so on."""
+    """Return default names for raters without names: "rater 0" and so on."""
     return tuple(f"rater {index}" for index in range(raters))

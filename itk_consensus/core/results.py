@@ -15,20 +15,23 @@ T = TypeVar("T")
 class Memo:
     """A thread-safe cache of derived values: each is computed once, under its own lock.
 
-    It is not pickled: copies in other processes start with an empty cache.
+    The cache is not pickled: copies in other processes start with an empty cache.
     """
 
     __slots__ = ("_lock", "_locks", "_made")
 
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
-        self._locks: dict[Hashable, RLock] = {}
+        #: Locks of values that are being computed.
+        self._locks: dict[Hashable, RLock] | None = None
         self._lock = Lock()
 
     def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the cached value of a key; call `make` if there is none yet."""
         if key not in self._made:
             with self._lock:
+                if self._locks is None:
+                    self._locks = {}
                 lock = self._locks.setdefault(key, RLock())
             with lock:
                 if key not in self._made:
@@ -47,17 +50,17 @@ class Memo:
 
 
 class Result:
-    """Base of the results of filters, from which measurements are read."""
+    """Base class of the results of filters, from which measurements are read."""
 
     __slots__ = ()
 
-    #: Whether measurements may need to read the inputs again, which printing must avoid.
+    #: Whether reading measurements may require reading the inputs again, which printing must avoid.
     reads_inputs: ClassVar[bool] = False
 
     memo: Memo
 
     def measured(self, measurement: Measurement[Any]) -> Any:
-        """The value of a measurement of the filter that made this."""
+        """Return the value of a measurement of the filter that produced this result."""
         read = measurement.read
         if callable(read):
             return read(self)
@@ -67,5 +70,5 @@ class Result:
         return value
 
     def is_known(self, measurement: Measurement[Any]) -> bool:
-        """Whether a measurement is stored, so that reading it needs no computation."""
+        """Return whether a measurement is stored, so that reading it requires no computation."""
         return not callable(measurement.read)

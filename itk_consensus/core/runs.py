@@ -1,4 +1,4 @@
-"""The running Executes of a filter, and the result of the last one."""
+"""The running calls of a filter's Execute, and the result of the last one."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from typing import Any, NamedTuple
 
 @dataclass
 class Run:
-    """The state of a running Execute, or of an output that is being computed later."""
+    """State of a running Execute, or of an output that is being computed later."""
 
     result: Any = None  #: The result, as soon as it is complete
     progress: float = 0.0
-    iterations: int | None = None  #: Number of iterations so far, if it iterates
+    iterations: int | None = None  #: Number of iterations so far, if the method is iterative
     is_aborting: bool = False
-    is_answering: bool = False  #: Whether the last estimate is being made the result, after Abort
+    #: Whether the result is being built from the last estimate after Abort
+    is_answering: bool = False
 
 
 class Latest(NamedTuple):
     """Result and progress of the last finished Execute."""
 
-    result: Any = None  #: None if there was none, or it raised
+    result: Any = None  #: None if there was no Execute, or if it raised
     progress: float = 0.0
 
 
 class Runs:
-    """The running Executes of a filter, one per thread, and the result of the last one.
+    """The running calls of a filter's Execute, one per thread, and the result of the last one.
 
-    A thread sees its own Execute, also in commands; other threads see the result of the last one,
-    which is replaced atomically.
+    A thread has access to its own Execute, also in commands; other threads have access to the
+    result of the last one, which is replaced atomically.
     """
 
     def __init__(self) -> None:
@@ -45,15 +46,15 @@ class Runs:
 
     @property
     def _result(self) -> Any:
-        """Result of this thread's Execute or, outside of one, of the last one; None: none yet."""
+        """Result of this thread's Execute or, outside of one, of the last Execute; may be None."""
         run = self._run
         return self._latest.result if run is None else run.result
 
     @contextmanager
     def _seeing(self, run: Run) -> Iterator[None]:
-        """Make `run` the run of this thread."""
+        """Make `run` the current run of this thread."""
         thread = get_ident()
-        before = self._runs.get(thread)  # a command may call Execute again
+        before = self._runs.get(thread)  # A command may call Execute again
         self._runs[thread] = run
         try:
             yield

@@ -1,11 +1,11 @@
-"""The context of the running computation: number of threads, progress and Abort.
+"""Context of the running computation: number of threads, progress and Abort.
 
-A filter sets it once, with `working`, for an Execute or a later output; algorithms and kernels at
-any depth get it from `current()`. `in_threads` distributes work over threads.
+A filter sets the context once, using `working`, for an Execute or a later output; algorithms and
+kernels at any depth obtain it from `current()`. `in_threads` distributes work over threads.
 
-For Ctrl-C, kernels only need to call `checkpoint` regularly: Python raises KeyboardInterrupt in the
-main thread as soon as that thread runs Python code. Worker threads, which Ctrl-C does not reach,
-check whether their result is still needed.
+To support Ctrl-C, kernels only need to call `checkpoint` regularly: Python raises KeyboardInterrupt
+in the main thread as soon as that thread executes Python code. Worker threads, which do not receive
+Ctrl-C, check whether their result is still needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def default_threads() -> int:
-    """Number of processors that this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -41,28 +41,28 @@ BLAS_THREADS = default_threads()
 
 
 def _ignore(_: float) -> None:
-    """Default for `Work.on_progress`."""
+    """Ignore the progress; the default of `Work.on_progress`."""
 
 
 def _go_on(_: int) -> bool:
-    """Default for `Work.on_iteration`."""
+    """Return True, so that the loop continues; the default of `Work.on_iteration`."""
     return True
 
 
 class Work(NamedTuple):
-    """The context of an algorithm."""
+    """Context in which an algorithm runs."""
 
     threads: int  #: Number of threads to use; results never depend on it
     owner: str = "itk_consensus"  #: Name of the filter, for messages
-    begin: float = 0.0  #: Progress at which this stage of the work begins
-    end: float = 1.0  #: Progress at which it ends
+    begin: float = 0.0  #: Progress at the beginning of this stage of the work
+    end: float = 1.0  #: Progress at the end of this stage
     on_progress: Callable[[float], None] = _ignore  #: Called with the progress of the whole work
     #: Called after each iteration with its number from 1; returning False ends the loop.
     on_iteration: Callable[[int], bool] = _go_on
-    abort_checks: tuple[Callable[[], None], ...] = ()  #: Each raises if the work must stop
+    abort_checks: tuple[Callable[[], None], ...] = ()  #: Each callable raises if the work must stop
 
     def move(self, share: float) -> None:
-        """Report that a share of this stage of the work is done."""
+        """Report that a fraction of this stage of the work is done."""
         self.on_progress(self.begin + share * (self.end - self.begin))
 
 
@@ -70,18 +70,18 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 def current() -> Work:
-    """The context of this thread; outside of any filter, the default one with all processors."""
+    """Return the context of this thread; outside of any filter, the default context."""
     return _current.get() or Work(default_threads())
 
 
 @contextmanager
 def working(*, abort_check: Callable[[], None] | None = None, **changes: Any) -> Iterator[None]:
-    """Change the context for everything that is called within.
+    """Change the context for all calls within a block.
 
     Parameters
     ----------
     abort_check : callable, optional
-        Raises if the work must stop; called in addition to the present checks.
+        Function that raises if the work must stop; called in addition to the existing checks.
     **changes
         Other fields of `Work`.
     """
@@ -100,9 +100,10 @@ def working(*, abort_check: Callable[[], None] | None = None, **changes: Any) ->
 
 
 class stage:  # noqa: N801 (read as a word: with stage(0.0, 0.5))
-    """Map the progress, 0 to 1, of everything that is called within to a stage of the work.
+    """Map the progress, 0 to 1, of all calls within a block to a stage of the work.
 
-    A class and not a generator as `working` is, since it is used per iteration of fast loops.
+    This is a class instead of a generator, unlike `working`, since it is used in every iteration of
+    fast loops.
     """
 
     __slots__ = ("_token", "_work")
@@ -121,7 +122,7 @@ class stage:  # noqa: N801 (read as a word: with stage(0.0, 0.5))
 
 
 def report(share: float) -> None:
-    """Report that a share of this stage is done; raise if the work must stop."""
+    """Report that a fraction of this stage is done; raise if the work must stop."""
     current().move(share)
     checkpoint()
 
@@ -143,7 +144,7 @@ def in_threads(make: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[
 
 
 def one_by_one(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
-    """Apply a function to each item in order; each call is a stage of the work."""
+    """Apply a function to each item in order; each call is a separate stage of the work."""
     for number, item in enumerate(items):
         with stage(number / len(items), (number + 1) / len(items)):
             report(0.0)
@@ -164,7 +165,7 @@ def _at_once(make: Callable[[Item], Made], items: list[Item], workers: int) -> I
     own = Work(work.threads // workers, work.owner, abort_checks=(stop, *work.abort_checks))
 
     def make_one(number: int, item: Item) -> Made:
-        # Progress is recorded here and reported by the caller's thread only.
+        # Progress is recorded here, and reported only by the caller's thread.
         _current.set(own._replace(on_progress=partial(shares.__setitem__, number)))
         made = make(item)
         shares[number] = 1.0
@@ -182,7 +183,8 @@ def _at_once(make: Callable[[Item], Made], items: list[Item], workers: int) -> I
                 report(told)
                 if wait(futures[:1], SECONDS_BETWEEN_LOOKS).done:
                     yield futures.pop(0).result()
-                    # Report each one, even if several are done: the observer may abort at any.
+                    # Report each one, even if several are done, since the observer may abort at any
+                    # of them.
                     told = max(told, 1.0 - len(futures) / len(items))
                 else:
                     told = max(told, sum(shares) / len(shares))

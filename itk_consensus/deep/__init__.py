@@ -1,1 +1,1 @@
-"""Image-aware consensus in torch, the only package that imports torch, lazily."""
+"""Image-aware consensus in torch; no other package imports torch, and this one does so lazily."""

@@ -1,4 +1,4 @@
-"""Augmentation of patches: built in, or by the user's transform. No torch here."""
+"""Augmentation of patches, built in or by the user's transform. This module does not use torch."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from scipy.stats import binom
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.deep.cases import MISSING, Augmentation, Case
 
-#: Maps a dict of arrays, channels first, to such a dict.
+#: Maps a dict of channels-first arrays to another such dict.
 Transform: TypeAlias = Callable[[dict[str, Any]], Mapping[str, Any]]
 
-#: Fraction of the patches that are rotated, scaled and deformed, since that blurs them slightly.
+#: Fraction of the patches that are rotated, scaled and deformed; limited since this blurs slightly.
 _BENT_PATCHES = 0.5
 _LARGEST_ANGLE = np.deg2rad(15)
 _SCALES = (0.85, 1.2)
 #: No rotation between axes whose spacings differ by more than this factor.
 _THICK = 2.0
-#: Standard deviation of the deformation, and distance of its control points, in voxels.
+#: Standard deviation of the deformation, and spacing of its control points, in voxels.
 _BEND, _KNOT = 1.5, 12
-#: Fraction of the channels that get a gamma transform, and that get noise up to _LARGEST_NOISE.
+#: Fraction of the channels that undergo a gamma transform, and of those that get noise of up to
+#: _LARGEST_NOISE.
 _CHANGED_CHANNELS = 0.3
 _GAMMAS = (0.7, 1.5)
 _LARGEST_NOISE = 0.2
-#: p-value below which an axis is taken to have an anatomical orientation.
+#: p-value below which an axis is considered to have an anatomical orientation.
 _ONE_SIDED = 1e-3
-#: Number of cases that this is tested on.
+#: Number of cases used for this test.
 _LOOKED_AT = 64
 
 
@@ -41,7 +42,7 @@ class BuiltInAugmentation:
     """Random mirroring, rotation, scaling, deformation, brightness, contrast, noise and gamma.
 
     As in nnU-Net (Isensee et al., Nat Methods 18:203-211, 2021), but with smaller angles: there are
-    few cases, but the raters show where a structure is.
+    few cases, but the raters already show the structure's location.
     """
 
     #: Axes that may be mirrored, counted from the last one; see `unoriented_axes`.
@@ -66,7 +67,7 @@ class BuiltInAugmentation:
         return replace(placed, image=change_intensities(placed.image, rng))
 
     def _places(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float32]:
-        """Return (D, \\*S) index in the patch for each voxel of the augmented patch."""
+        """Return the (D, \\*S) position in the patch of each voxel of the augmented patch."""
         spacing = np.array(self.spacing)
         matrix = np.eye(len(shape)) * rng.uniform(*_SCALES)
         for one, other in combinations(range(len(shape)), 2):
@@ -137,7 +138,7 @@ def unoriented_axes(cases: Iterable[Case], classes: int) -> tuple[int, ...]:
 
 
 def _asymmetries(case: Case, classes: int) -> NDArray[np.float64]:
-    """Return (D, K) signed distance of each class from the centre; for class 0, of brightness."""
+    """Return each class's (D, K) signed distance from the centre; for class 0, of brightness."""
     masses = [np.clip(case.image[0], 0, None)]
     masses += [(case.labels == index).sum(0, np.uint16) for index in range(1, classes)]
     return np.array(

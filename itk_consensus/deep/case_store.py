@@ -1,4 +1,4 @@
-"""Training cases that need not fit in memory. No torch here."""
+"""Training cases that need not fit in memory. This module does not use torch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CaseStore(Sequence[Case]):
     Parameters
     ----------
     makers : sequence of callables
-        Each makes a case, the same at every call.
+        Each creates a case, which must be the same at every call.
     budget : int
         Maximum bytes of cached cases; the most recent case is always cached.
     """
@@ -38,11 +38,12 @@ class CaseStore(Sequence[Case]):
     def __getitem__(self, index: int | slice) -> Case | Sequence[Case]:
         if isinstance(index, slice):
             return ChosenCases(self, range(len(self))[index])
-        # As in a list, negative indices count from the end, and others raise IndexError.
+        # As in a list, negative indices count from the end, and invalid ones raise IndexError.
         number = range(len(self))[index]
         with self._lock:
             case = self._kept.get(number)
-        # Not under the lock, so that threads can read files in parallel (rarely the same one).
+        # This is done outside the lock so that threads can read files in parallel; reading the same
+        # file twice is rare.
         return self._keep(number, case or self._makers[number]())
 
     def _keep(self, number: int, case: Case) -> Case:

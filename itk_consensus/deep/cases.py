@@ -1,4 +1,4 @@
-"""Training data: cases, and batches of random patches. No torch here.
+"""Training data: cases, and batches of random patches. This module does not use torch.
 
 Random choices depend only on the seed and the iteration, so a resumed training draws the same
 batches as an uninterrupted one.
@@ -15,18 +15,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-#: Class index of missing labels; there are at most 255 classes.
+#: Class index for missing labels; there are at most 255 classes.
 MISSING = 255
 
-#: Fraction of patches that are centred on a disputed voxel.
+#: Fraction of the patches that are centred on a disputed voxel.
 _DISPUTED_PATCHES = 0.5
-#: Fraction of patches in which an atlas replaces image and truth, if atlases have images.
+#: Fraction of the patches in which an atlas replaces image and truth, if atlases have images.
 _STAND_INS = 0.5
-#: Maximum number of voxels that the intensity distribution is estimated from.
+#: Maximum number of voxels used to estimate the intensity distribution.
 _SAMPLED_VOXELS = 200_000
 _RATER_DROPOUT = 0.2
-#: Fraction of patches without atlas labels, if atlases have images: a failed registration affects
-#: all atlases, so the network must learn to rely on the image.
+#: Fraction of the patches without atlas labels, if atlases have images. A failed registration
+#: affects all atlases, so the network must learn to rely on the image.
 _UNLABELLED_PATCHES = 0.3
 _IDENTITY_DROPOUT = 0.22
 
@@ -38,7 +38,7 @@ class Case:
     image: NDArray[np.float32]  #: (C, *S) normalised channels
     labels: NDArray[np.uint8]  #: (A, *S) class indices, or `MISSING`
     raters: NDArray[np.int64]  #: (A,) index of each rater; 0 is unknown
-    truth: NDArray[np.uint8] | None = None  #: (*S)
+    truth: NDArray[np.uint8] | None = None  #: (*S) class indices
     #: (K, *S) class probabilities from joint fusion of atlases with images
     prior: NDArray[np.float32] | None = None
 
@@ -49,15 +49,15 @@ class Case:
 
     @property
     def nbytes(self) -> int:
-        """Memory of its arrays, including the patch centres."""
+        """Memory used by its arrays, including the patch centres, in bytes."""
         arrays = (self.image, self.labels, self.truth, self.prior, self.centres)
         return sum(array.nbytes for array in arrays if array is not None)
 
     @cached_property
     def centres(self) -> NDArray[np.int64]:
-        """Flat indices to centre patches on: disputed voxels with known labels, else any known."""
+        """Flat indices of patch centres: disputed voxels with known labels, else any known ones."""
         present = (self.labels != MISSING).any(0)
-        # MISSING is the largest index, so it is the minimum only where all labels are missing.
+        # MISSING is the largest index, so the minimum equals it only if all labels are missing.
         lowest = self.labels.min(0)
         differs = lowest != np.where(self.labels != MISSING, self.labels, 0).max(0)
         known = present if self.truth is None else self.truth != MISSING
@@ -71,7 +71,7 @@ Augmentation: TypeAlias = Callable[[Case, np.random.Generator], Case]
 
 @dataclass(frozen=True)
 class Batch:
-    """Stacked patches of several cases; where a case has fewer raters, the others are missing."""
+    """Stacked patches of several cases; if a case has fewer raters, the rest are missing."""
 
     images: NDArray[np.float32]  #: (N, C, *S)
     labels: NDArray[np.uint8]  #: (N, A, *S)
@@ -83,8 +83,9 @@ class Batch:
 def normalise(image: NDArray[Any]) -> NDArray[np.float32]:
     """Normalise intensities to mean 0 and standard deviation 1, with outliers clipped.
 
-    The range is that of the 0.5 to 99.5 percentiles, extended by its width on both sides, where a
-    small lesion may be; or the full range, if the image is so flat that the percentiles are equal.
+    Intensities are clipped to the 0.5 to 99.5 percentile range, extended by its width on both sides
+    to include small lesions, or to the full range if the image is so flat that the percentiles are
+    equal.
     """
     sample = sampled_voxels(image)
     low, high = np.percentile(sample, (0.5, 99.5))
@@ -93,8 +94,8 @@ def normalise(image: NDArray[Any]) -> NDArray[np.float32]:
     if width == 0:
         low, high = float(np.min(image)), float(np.max(image))
     sample = sample.clip(low, high)
-    # Subtract the mean in a dtype that holds the intensities exactly, else a large offset would
-    # cost contrast.
+    # Subtract the mean in a dtype that represents the intensities exactly; otherwise a large offset
+    # would reduce contrast.
     scaled = np.asarray(image, np.result_type(image, np.float32)).clip(low, high)
     scaled -= sample.mean()
     scaled /= sample.std() or high - low or 1.0
@@ -105,7 +106,7 @@ def sampled_voxels(image: NDArray[Any]) -> NDArray[np.float64]:
     """Return the intensities, or a random sample of those of a large image."""
     flat = np.asarray(image).reshape(-1)
     if flat.size > _SAMPLED_VOXELS:
-        # Not with a stride, which may divide the row length and sample one column only.
+        # A regular stride could divide the row length and so sample only one column.
         flat = flat[np.random.default_rng(0).integers(0, flat.size, _SAMPLED_VOXELS)]
     return flat.astype(np.float64)
 
@@ -113,8 +114,8 @@ def sampled_voxels(image: NDArray[Any]) -> NDArray[np.float64]:
 def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
     """Split case numbers into training and validation.
 
-    At least three cases are held out if there are twelve or more, since fewer give no useful
-    interval; none are if there are fewer than five.
+    At least three cases are held out if there are twelve or more, since fewer would not give a
+    useful interval; none are held out if there are fewer than five.
     """
     order = [int(i) for i in np.random.default_rng([seed, 0]).permutation(number)]
     spared = max(1, round(fraction * number), min(3, number // 4))
@@ -151,7 +152,7 @@ def informative_patches(case: Case, shape: Sequence[int]) -> list[Case]:
 
 @dataclass(frozen=True)
 class PatchSampler:
-    """Draws training batches; cases are reshuffled for each epoch."""
+    """Draws training batches; the order of cases is reshuffled for each epoch."""
 
     cases: Sequence[Case]
     shape: Sequence[int]
@@ -202,7 +203,7 @@ def crop(case: Case, start: Sequence[int], shape: Sequence[int]) -> Case:
 
 
 def digest(cases: Sequence[Case]) -> str:
-    """Return a hash of all training data."""
+    """Return a hash of all the training data."""
     total = hashlib.blake2b(digest_size=16)
     for case in cases:
         for array in (case.image, case.labels, case.raters, case.truth, case.prior):
@@ -232,7 +233,7 @@ def as_batch(patches: Sequence[Case]) -> Batch:
 
 
 def drop_raters(batch: Batch, rng: np.random.Generator) -> Batch:
-    """Drop some raters and hide the ids of some; all raters of a case only if they are atlases."""
+    """Drop random raters and hide the ids of others; only atlases may all be dropped."""
     here = (batch.labels != MISSING).any(axis=tuple(range(2, batch.labels.ndim)))
     keep = _at_least_one(rng.random(here.shape) >= _RATER_DROPOUT, here, rng)
     names = drop_names(batch.raters, rng)

@@ -1,4 +1,4 @@
-"""DeepConsensusFilter: fuse labels with a network that also sees the image."""
+"""DeepConsensusFilter: fuse labels with a network that also uses the image."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from itk_consensus.deep.training import Trainer, TrainingSettings
 
 
-#: Maximum number of held-out cases that the trained model is evaluated on.
+#: Maximum number of held-out cases on which the trained model is evaluated.
 _CHECKED_CASES = 16
 
 
@@ -104,13 +104,13 @@ class DeviceName(Kind[str]):
 
 @dataclass(frozen=True)
 class DeepEstimate(Estimate):
-    """Comparison of the image with those of Fit."""
+    """Comparison of the image with the images of Fit."""
 
     unlike: tuple[str, ...]  #: Properties in which it differs from the images of Fit
 
 
 class DeepConsensusFilter(ImageFuser):
-    """A network that is trained on images and label lists, with or without known truths.
+    """A network trained on images and lists of label maps, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # truths are optional
@@ -277,21 +277,23 @@ class DeepConsensusFilter(ImageFuser):
             Each component is a channel. Images, labels and truths may be paths of files, which are
             read case by case and cached within CacheSize.
         label_lists : sequence of lists of images
-            For each image the label maps of its raters; None is a missing rater.
+                    The label maps of each image's raters; None stands for a missing rater.
         truths : sequence of images, optional
         rater_ids : sequence, optional
-            Ids (int or str) of the raters, one list for all cases or a list per case; None or 0 is
-            an unknown rater. By default a position in the lists identifies a rater.
+                    Ids (int or str) of the raters, either one list for all cases or a list per
+                    case; None or 0 stands for an unknown rater. By default a position in the lists
+                    identifies a rater.
         atlas_images : sequence of lists of images, optional
-            If the raters are atlases: their images, warped like their labels. The network then
-            starts from the result of joint fusion, and each atlas is used as an additional training
-            case, labelled by the others. Needs truths.
+                    If the raters are atlases, their images, warped in the same way as their labels.
+                    The network then starts from the result of joint fusion, and each atlas is used
+                    as an additional training case, labelled by the others. Requires truths.
         checkpoint : path, optional
             Written after each evaluation; if it exists, training resumes from it.
         image_stream : torch module, optional
-            Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
-            (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is trained.
-            Its stride is found by trial, unless it has attributes `stride` and `least_size`.
+                    Used instead of the built-in U-Net: maps (N, channels of the image, \\\\*S) to
+                    (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is
+                    trained. Its stride is determined by trial, unless it has attributes `stride`
+                    and `least_size`.
         transform : callable, optional
             Used instead of the built-in augmentation (mirroring of axes without orientation,
             rotation, scaling, deformation, brightness, contrast, gamma and noise), e.g. one of
@@ -300,8 +302,8 @@ class DeepConsensusFilter(ImageFuser):
             "prior" (a probability for each class). Sizes must not change; labels are class indices,
             255 where missing.
         warm_start : bool
-            Continue with the filter's model, from Fit or Load, instead of a new one. Labels,
-            channels and mode must be the same; raters may be new.
+                    Continue training the filter's model, from Fit or Load, instead of a new one.
+                    Labels, channels and mode must be the same; raters may be new.
         """
         require_torch(self.GetName())
         with self._running(), self._torch_threads():
@@ -342,8 +344,8 @@ class DeepConsensusFilter(ImageFuser):
     def GetRaterReliability(self) -> dict[RaterId, float]:
         """Return each rater's estimated probability of the true class, by rater id.
 
-        Without truths it is one accuracy for all classes. The id 0, present if Fit had raters
-        without an id, stands for an average rater.
+        If Fit had no truths, this is one accuracy for all classes. The id 0, present if Fit had
+        raters without an id, represents an average rater.
         """
         return self._trained_model().reliability()
 
@@ -352,11 +354,11 @@ class DeepConsensusFilter(ImageFuser):
         return self._trained_model().rater_weight
 
     def GetChosenLock(self) -> bool:
-        """Return whether Fit chose to lock unanimous voxels; LockUnanimousVoxels overrides it."""
+        """Return whether Fit locked unanimous voxels; LockUnanimousVoxels overrides this."""
         return self._trained_model().locks
 
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
-        """Return iteration and validation loss of each evaluation of the last Fit; not saved."""
+        """Return iteration and validation loss for each evaluation of the last Fit; not saved."""
         return tuple(dict(entry) for entry in self._trained_model().history)
 
     def _stand_ins(
@@ -382,7 +384,7 @@ class DeepConsensusFilter(ImageFuser):
             return self.Mode
         if truths is not None:
             return "truth"
-        # One rater alone cannot predict another.
+        # A single rater cannot be used to predict another one.
         return "set" if any(len(one.rater_ids) > 1 for one in inputs) else "joint"
 
     def _new_model(
@@ -492,7 +494,7 @@ class DeepConsensusFilter(ImageFuser):
             raise error.about(owner=self.GetName()) from None
 
     def _after_step(self, share: float) -> bool:
-        """Report progress to observers; return whether to continue."""
+        """Report progress to observers, and return whether to continue."""
         run = self._run
         assert run is not None
         run.progress = 0.05 + 0.9 * share
@@ -503,7 +505,7 @@ class DeepConsensusFilter(ImageFuser):
     def _judge(
         self, model: ConsensusModel, trainer: Trainer, sources: Sequence[CaseSource]
     ) -> None:
-        """Choose rater weight and lock, and estimate the gain, on held-out cases."""
+        """Choose the rater weight and lock, and estimate the gain, on held-out cases."""
         from itk_consensus.deep.held_out import choose_rater_weight
 
         if model.mode == "joint":
@@ -526,7 +528,7 @@ class DeepConsensusFilter(ImageFuser):
         )
 
     def _warn_of_concerns(self) -> None:
-        """Warn of each concern in the diagnostics."""
+        """Issue a warning for each concern in the diagnostics."""
         for finding in self.GetDiagnostics().concerns:
             self._warn(finding.sentence)
 
@@ -534,9 +536,9 @@ class DeepConsensusFilter(ImageFuser):
         """Return the gain in Dice over other fusers on held-out cases, with 90 % intervals.
 
         The other fusers are the vote, Consensus and, with atlas images, joint fusion. With truths,
-        Dice is that with the truth; else with raters held out from all fusers, and ties of the vote
-        are broken in favour of the network's label. NaN if no case was held out, as with fewer than
-        five.
+        Dice is computed against the truth; otherwise against raters held out from all fusers, and
+        ties of the vote are broken in favour of the network's label. The gain is NaN if no case was
+        held out, for example because there were fewer than five.
         """
         over = gain_or_unknown(self._trained_model()).over
         return {name.removeprefix("the "): Interval.of(values) for name, values in over.items()}
@@ -590,11 +592,13 @@ class DeepConsensusFilter(ImageFuser):
         ----------
         image : image
         labels : list of images
-            On the image's grid; None is a missing rater, a vector image one rater per component.
+                    On the image's grid; None stands for a missing rater; in a vector image, each
+                    component is a rater.
         rater_ids : sequence of int, str or None
-            As in Fit; raters unknown to Fit are treated as average raters.
+                    As in Fit; raters not present in Fit are treated as average raters.
         atlas_images : list of images
-            Images of the atlases that the labels come from, if Fit had atlas images.
+                    Images of the atlases from which the labels were propagated, if Fit had atlas
+                    images.
 
         Returns
         -------
@@ -604,7 +608,7 @@ class DeepConsensusFilter(ImageFuser):
         return self._fuse_input(image, labels, rater_ids, atlas_images).label_image()
 
     def fuse_with(self, image: Any, labels: Any) -> FusionResult[DeepEstimate]:
-        """Execute and return the result instead of an image."""
+        """Run Execute and return the result object instead of an image."""
         return self._fuse_input(image, labels, None, None)
 
     def _fuse_input(
@@ -645,7 +649,7 @@ class DeepConsensusFilter(ImageFuser):
         return self.GetResult().label_image()
 
     def GetProbabilityImage(self, label: int = 1) -> Any:
-        """Return the float64 probability of a label; 0 or 1 where the raters decided."""
+        """Return the probability of a label as float64; 0 or 1 at voxels decided by the raters."""
         fused = self.GetResult()
         if not is_integer(label) or label not in fused.labels:
             raise ParameterError(
@@ -655,7 +659,7 @@ class DeepConsensusFilter(ImageFuser):
         return fused.probability_image(label)
 
     def GetEvidenceImage(self) -> Any:
-        """Return the network's total Dirichlet evidence, float64; 0 where it was not run."""
+        """Return the network's total Dirichlet evidence as float64; 0 where it was not run."""
         result = self.GetResult()
         return result.image(result.extras["write evidence"])
 
@@ -665,7 +669,7 @@ class DeepConsensusFilter(ImageFuser):
         return result
 
     def _answer(self, model: ConsensusModel, given: DeepInput) -> FusionResult[DeepEstimate]:
-        """Fuse by the network, or without it if no gain was shown (see WithoutGain)."""
+        """Fuse by the network, or without it if it showed no gain (see WithoutGain)."""
         from itk_consensus.deep.model import find_device
 
         model = model.on(find_device(self.Device, self.GetName()))
@@ -680,7 +684,7 @@ class DeepConsensusFilter(ImageFuser):
         )
         if unlike:
             self._warn(unlike_finding(unlike).what)
-        # Use all labels of the model, even those that do not occur here.
+        # Use all labels of the model, even those that do not occur in this case.
         stack = replace(given.stack, labels=np.array(model.labels))
         result = FusionResult(
             FusionCase(given.loaded, stack, stack),
@@ -723,7 +727,7 @@ class DeepConsensusFilter(ImageFuser):
     # -- files ------------------------------------------------------------------------------
 
     def Save(self, path: PathLike) -> None:
-        """Save the trained model as a safetensors file, which cannot contain code."""
+        """Save the trained model as a safetensors file, a format that cannot contain code."""
         model = self._trained_model()
         from itk_consensus.deep.persistence import pack_model
 
@@ -731,9 +735,9 @@ class DeepConsensusFilter(ImageFuser):
 
     @on_class_or_instance
     def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
-        """Load the model of a file; pass the image stream if Fit had one.
+        """Load the model from a file; pass the image stream if Fit had one.
 
-        Called on the class, it makes a new filter. The file holds the trained model only;
+        If called on the class, this creates a new filter. The file holds only the trained model;
         parameters of Execute are not changed.
         """
         require_torch(self.GetName())
@@ -772,7 +776,7 @@ def _no_evidence(out: NDArray[Any]) -> None:
 
 @dataclass(frozen=True)
 class WriteEvidence:
-    """Function that writes the network's evidence, 0 where it was not run; picklable."""
+    """Function that writes the network's evidence (0 where it was not run); picklable."""
 
     prediction: Prediction
     asked: NDArray[np.bool_]
@@ -785,9 +789,9 @@ class WriteEvidence:
 def _overwrite_with_prediction(
     decision: NDArray[np.uint8], answered: NDArray[np.bool_], prediction: Prediction
 ) -> VolumeFusion:
-    """Overwrite the raters' decision by the network's at the `answered` voxels.
+    """Replace the raters' decision by the network's at the `answered` voxels.
 
-    Elsewhere probabilities are 0 or 1.
+    At all other voxels probabilities are 0 or 1.
     """
     _fill(decision, prediction, prediction.probability.argmax(0).astype(np.uint8), answered)
     return VolumeFusion(decision, NetworkShares(decision, answered, prediction))
@@ -810,7 +814,7 @@ class NetworkShares(LabelShares):
 def _fill(
     volume: NDArray[Any], prediction: Prediction, inside: NDArray[Any], where: NDArray[np.bool_]
 ) -> None:
-    """Copy values inside the prediction's box to the volume, at the voxels of `where`."""
+    """Copy values inside the prediction's box to the volume, at the voxels in `where`."""
     box = prediction.box
     np.copyto(volume[box], inside, where=where[box])
 

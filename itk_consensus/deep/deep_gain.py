@@ -21,7 +21,7 @@ from itk_consensus.votes.overlap import dice
 if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
 
-#: Maximum number of raters that are held out in turn in a case without a truth.
+#: Maximum number of raters held out in turn in a case without a truth.
 _HELD_OUT_RATERS = 3
 
 #: Additional vote share that breaks ties but does not change majorities.
@@ -41,8 +41,9 @@ def gain_of(
 ) -> Gain:
     """Return the network's gain in Dice over other fusers on held-out cases.
 
-    With held-out raters as reference, ties of the vote are broken in favour of the network's label:
-    seven raters cannot tie but six can, and breaking these ties is no gain over the vote of seven.
+    If held-out raters are the reference, ties of the vote are broken in favour of the network's
+    label: a binary vote of seven raters cannot tie but one of six can, and breaking these ties is
+    no gain over the vote of seven.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def gain_of(
     labels : sequence of int
         Label of each class.
     by_truth : bool
-        Whether the reference is the truth; else it is a held-out rater of each case.
+        Whether the reference is the truth; otherwise it is a held-out rater of each case.
     with_atlases : bool
         Whether raters have images, so that joint fusion is the fallback instead of the vote.
     """
@@ -82,7 +83,7 @@ def gain_of(
 def gain_over(
     one: Decide, other: Decide, cases: Iterable[DeepInput], labels: Sequence[int]
 ) -> Interval:
-    """Return the gain in Dice with the truth of one fuser over another."""
+    """Return one fuser's gain in Dice with the truth over another fuser."""
     gains = []
     for case in cases:
         truth = case.true_classes(labels)
@@ -92,7 +93,7 @@ def gain_over(
 
 
 def mean_dice(found: NDArray[np.uint8], judge: NDArray[np.uint8], classes: int) -> float:
-    """Return the mean Dice over the foreground classes of `judge`, where that is not missing."""
+    """Return the mean Dice over the foreground classes of `judge`, ignoring its missing voxels."""
     known = judge != MISSING
     found, judge = found[known], judge[known]
     used = [index for index in range(1, classes) if (judge == index).any()] or range(1, classes)
@@ -100,7 +101,7 @@ def mean_dice(found: NDArray[np.uint8], judge: NDArray[np.uint8], classes: int) 
 
 
 def vote_of(labels: Sequence[int], casting: NDArray[np.uint8] | None = None) -> Decide:
-    """Return a fuser by vote; ties go to the class of `casting` if it is tied, else the first."""
+    """Return a fuser by vote; a tie goes to the class of `casting` if tied, else to the first."""
 
     def decide(given: DeepInput) -> NDArray[np.uint8]:
         shares = vote_shares(given, labels)
@@ -125,14 +126,14 @@ def fuse_raters(given: DeepInput, labels: Sequence[int]) -> VolumeFusion:
 
 @dataclass(frozen=True)
 class WidenedShares(StoredShares):
-    """`StoredShares` that are returned as float64."""
+    """`StoredShares` converted to float64 when they are read."""
 
     def of_label(self, label: int) -> NDArray[np.float64]:
         return super().of_label(label).astype(np.float64)
 
 
 def vote_shares(given: DeepInput, labels: Sequence[int]) -> NDArray[np.float32]:
-    """Return (K, \\*S) the share of raters with each class; 0 where none annotated."""
+    """Return the (K, \\*S) share of raters for each class; 0 where no rater annotated."""
     drawn = encode_labels(given.stack, labels, given.shape)
     present = np.maximum((drawn != MISSING).sum(0, dtype=np.float32), 1)
     return np.stack([(drawn == k).sum(0, dtype=np.float32) / present for k in range(len(labels))])
@@ -158,7 +159,7 @@ def _leave_one_rater_out(
 ) -> Iterator[tuple[DeepInput, NDArray[np.uint8]]]:
     """Yield the case without one of its raters, and the labels of that rater.
 
-    `turn` is the number of the case, so that different raters are held out first.
+    `turn` is the number of the case; it determines which raters are held out first.
     """
     drawn = encode_labels(case.stack, labels, case.shape)
     present = [i for i, array in enumerate(case.stack.arrays) if array is not None]
@@ -173,7 +174,7 @@ def _leave_one_rater_out(
 def findings(
     model: ConsensusModel, without_gain: str, unlike: Sequence[str] | None
 ) -> Iterator[Finding]:
-    """Yield findings about a model and, if executed, about its image."""
+    """Yield findings about a model and, if it was executed, about the image."""
     gain = gain_or_unknown(model)
     answer = f"{gain.instead} answers" if without_gain == "raters" else "the network answers"
     facts = {"gain": str(gain), "instead": gain.instead.removeprefix("the "), "answer": answer}
@@ -186,12 +187,12 @@ def findings(
 
 
 def gain_or_unknown(model: ConsensusModel) -> Gain:
-    """Return a model's gain, or an empty one for files of old versions without a gain."""
+    """Return a model's gain, or an empty one for files of old versions that do not contain it."""
     return model.gain or Gain(by_truth=False, over={VOTE: (), "Consensus": ()})
 
 
 def unlike_finding(unlike: Sequence[str]) -> Finding:
-    """Return the finding about the properties in which an image differs from the training."""
+    """Return the finding about properties in which an image differs from the training images."""
     fields = " and ".join(unlike)
     severity: Severity = "look" if unlike else None
     kind = "" if unlike else "fine"

@@ -1,4 +1,4 @@
-"""Load images, label lists and rater ids into the cases that deep/ works on. No torch here."""
+"""Load images, label maps and rater ids into the cases used by deep/, without using torch."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from itk_consensus.methods.atlas.joint_label_fusion_filter import JointLabelFusi
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
-#: Largest intensity; float32 would overflow in computations beyond it.
+#: Largest intensity; computations with larger values would overflow float32.
 _LARGEST_INTENSITY = 1e30
 
 #: Added to the shares of joint fusion, so that no probability is 0.
 _SMALLEST_SHARE = 0.01
 
 RaterId: TypeAlias = int | str
-#: Ids of one case's raters; None or 0 is an unknown rater.
+#: Ids of one case's raters; None or 0 stands for an unknown rater.
 RaterIds: TypeAlias = Sequence[RaterId | None]
 
 
 @dataclass(frozen=True)
 class CaseSummary:
-    """Properties of a case that are needed of all cases before training."""
+    """The properties of a case that training needs from all cases before it starts."""
 
     shape: tuple[int, ...]
     number_of_channels: int
-    label_values: frozenset[int]  #: Every label that a rater or the truth uses
+    label_values: frozenset[int]  #: Every label used by a rater or the truth
     missing_label: float | None
     rater_ids: tuple[RaterId | None, ...]
     spacing: tuple[float, ...]  #: In array axis order
@@ -64,7 +64,7 @@ class DeepInput:
         return self.channels[0].shape
 
     def summary(self) -> CaseSummary:
-        """Return the properties of the case without its voxels."""
+        """Return the properties of the case that do not require its voxels."""
         stacks = [self.stack] if self.truth is None else [self.stack, self.truth]
         values = frozenset(int(label) for stack in stacks for label in stack.labels)
         missing = self.stack.missing_label
@@ -80,7 +80,7 @@ class DeepInput:
         )
 
     def agreed_classes(self, labels: Sequence[int]) -> NDArray[np.uint8]:
-        """Return the class of unanimous voxels, `MISSING` at disputed ones."""
+        """Return the class at unanimous voxels, and `MISSING` at disputed ones."""
         patterns = DecisionPatterns.from_stack(self.stack)
         chosen = patterns.votes().argmax(1)
         classes = np.array([labels.index(int(value)) for value in patterns.labels], np.uint8)
@@ -111,7 +111,7 @@ class DeepInput:
         )
 
     def prior(self, labels: Sequence[int]) -> NDArray[np.float32]:
-        """Return (K, \\*S) probabilities by joint fusion, none of which is 0."""
+        """Return (K, \\*S) probabilities by joint fusion, all of which are above 0."""
         assert self.shares is not None
         nowhere = np.zeros(self.shape, np.float32)
         found = np.stack([self.shares.get(label, nowhere) for label in labels]).astype(np.float32)
@@ -136,13 +136,13 @@ def load_input(
     Parameters
     ----------
     labels : list of images
-        As for fusers: None is a missing rater, a vector image has one rater per component.
+        As for fusers: None stands for a missing rater; a vector image has one rater per component.
     rater_ids : sequence of int, str or None
-        By default 1, 2, 3, ..., the position in the list.
+        By default 1, 2, 3, ..., by position in the list.
     atlas_images : list of images
-        Images of raters that are atlases, in their order, for joint fusion.
+        Images of the raters' atlases, in the order of the raters, for joint fusion.
     owner : str
-        Name that error messages begin with.
+        Name with which error messages begin.
     of_labels : mapping
         Further keywords of `convert.load` for label images.
     """
@@ -214,7 +214,7 @@ def _joint_fusion(
 def class_labels(
     inputs: Sequence[CaseSummary], number_of_classes: int | None, owner: str
 ) -> tuple[int, ...]:
-    """Return the label of each class: 0, 1, ... if their number is given, else those that occur."""
+    """Return each class's label: 0, 1, ... if the number is given, else those that occur."""
     if number_of_classes is not None:
         labels = tuple(range(number_of_classes))
         for number, one in enumerate(inputs):
@@ -227,7 +227,7 @@ def class_labels(
 
 
 def reject_other_labels(one: CaseSummary, labels: tuple[int, ...], owner: str) -> None:
-    """Raise if a label is not that of a class, or if the missing label is."""
+    """Raise if a label does not belong to a class, or if the missing label does."""
     missing = one.missing_label
     if missing in labels:
         raise ParameterError(
@@ -251,7 +251,7 @@ def check_ids(rater_ids: Any, owner: str) -> tuple[RaterId | None, ...]:
 
 
 def ids_per_case(rater_ids: Any, number: int, owner: str) -> list[RaterIds | None]:
-    """Return the ids of each case, from one list for all or a list per case."""
+    """Return the ids for each case, given either one list for all cases or a list per case."""
     if rater_ids is None:
         return [None] * number
     wanted = f"{owner}: rater_ids must be one list of ids, or a list of ids for each case"
@@ -265,7 +265,7 @@ def ids_per_case(rater_ids: Any, number: int, owner: str) -> list[RaterIds | Non
 
 
 def as_list(value: Any, wanted: str) -> list[Any]:
-    """Convert any iterable except text, mappings and sets to a list; `wanted` begins the error."""
+    """Convert an iterable (not text, mappings or sets) to a list; `wanted` begins the error."""
     if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
         raise InputError(f"{wanted}, got {value!r:.80}")
     return list(value)
@@ -305,10 +305,10 @@ class CaseSource:
     truth: Any
     rater_ids: RaterIds | None
     atlas_images: Any
-    reading: Mapping[str, Any]  #: The other keywords of `load_input`
+    reading: Mapping[str, Any]  #: Other keyword arguments of `load_input`
 
     def load(self) -> DeepInput:
-        """Read files, and check that all images have the same geometry."""
+        """Read the files, and check that all images have the same geometry."""
         return load_input(
             _open_files(self.image),
             _open_files(self.labels),
@@ -319,11 +319,11 @@ class CaseSource:
         )
 
     def case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
-        """Load the case for training; nothing is cached."""
+        """Load the case for training without caching it."""
         return self.load().as_case(labels, raters)
 
     def present_atlases(self) -> list[int]:
-        """Return indices of atlases with labels; none if only one has, as others must label it."""
+        """Return the indices of labelled atlases; none if there is only one, as others label it."""
         drawn = replace(self, truth=None, atlas_images=None).load().loaded.arrays
         present = [number for number, array in enumerate(drawn) if array is not None]
         return present if len(present) > 1 else []
@@ -373,7 +373,7 @@ def case_sources(
             atlas_images, f"{owner}: Fit needs a list of the atlases' images of a case"
         )
         if truths is None or len(warped) != len(images) or any(one is None for one in warped):
-            # Without truths raters are held out, but joint fusion would have used them.
+            # Without truths, raters are held out, but joint fusion would already have used them.
             raise InputError(
                 f"atlas_images must be given for all {len(images)} cases, and with truths; got "
                 f"{len(warped)} and {'no' if truths is None else 'their'} truths",
@@ -409,7 +409,7 @@ def summaries_of(sources: Sequence[CaseSource], owner: str) -> list[CaseSummary]
 
 
 def _open_files(given: Any) -> Any:
-    """Replace paths by the images that the files hold."""
+    """Replace paths by the images read from them."""
     if isinstance(given, (str, os.PathLike)):
         return read_image(given)
     if isinstance(given, (list, tuple)):

@@ -14,7 +14,7 @@ from itk_consensus.deep.cases import MISSING, Case
 from itk_consensus.deep.model import ConsensusModel, on_device
 from itk_consensus.deep.network import one_hot, rater_log_likelihood
 
-#: Rater weights to choose from; 1 treats the raters' errors as independent.
+#: Candidate rater weights; 1 treats the raters' errors as independent.
 _RATER_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 _STANDARD_ERRORS = 2.0
 
@@ -23,18 +23,18 @@ class _HeldOut(NamedTuple):
     """A held-out rater of a case, to be predicted from the others."""
 
     others: Tensor  #: (1, A, K, *S) votes of the others
-    drawn: Tensor  #: (V,) labels of the rater at the judged voxels
-    judged: Tensor  #: (*S) voxels at which the rater and another one are present
+    drawn: Tensor  #: (V,) labels of the held-out rater at the judged voxels
+    judged: Tensor  #: (*S) voxels annotated by the held-out rater and at least one other
 
 
 @torch.no_grad()
 def choose_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
     """Return the largest rater weight whose prediction is not significantly worse than the best.
 
-    For networks that see the image alone (joint mode). The criterion is the accuracy of the
+    This is for networks that see only the image (joint mode). The criterion is the accuracy of the
     predicted labels of held-out raters; likelihood would also depend on confidence, which changes
-    with the weight. Significant is a difference of two standard errors over the cases. Voxels on
-    which all other raters agree are left out.
+    with the weight. A difference is significant if it exceeds two standard errors over the cases.
+    Voxels on which all other raters agree are left out.
     """
     rows = [row for case in cases if (row := _hits_of_weights(model, case)) is not None]
     if not rows:
@@ -47,7 +47,7 @@ def choose_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
 
 
 def _hits_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] | None:
-    """Return the accuracy of predicted raters' labels by weight; None without disputed voxels."""
+    """Return the accuracy of predicted labels for each weight; None without disputed voxels."""
     shares = []
     for one in _held_out(model, case):
         disputed = (one.others[0].sum(0) > 0).sum(0).cpu() > 1
@@ -65,7 +65,7 @@ def _hits_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] |
 
 
 def _held_out(model: ConsensusModel, case: Case) -> Iterator[_HeldOut]:
-    """Yield each rater of a case in turn, if there is another one to predict it from."""
+    """Yield each rater of a case in turn, if another rater is available to predict from."""
     for rater in range(len(case.raters)):
         others = case.labels.copy()
         others[rater] = MISSING

@@ -1,4 +1,4 @@
-"""Sliding-window inference: windows with requested voxels only, blended where they overlap.
+"""Sliding-window inference on windows with requested voxels, blended where they overlap.
 
 The windows lie on a fixed grid over the whole volume. All windows that cover a requested voxel are
 computed, so the result at a voxel does not depend on which others are requested.
@@ -24,7 +24,7 @@ from itk_consensus.deep.network import one_hot, round_up
 from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Lower bound of blending weights, since some voxels are only covered by corners of windows.
+#: Lower bound of blending weights, since some voxels are covered only by corners of windows.
 _SMALLEST_WEIGHT = np.float32(1e-3)
 #: Batch size on a GPU. On a CPU it is 1, which is as fast and makes results reproducible.
 _WINDOWS_AT_ONCE = 4
@@ -94,7 +94,7 @@ def requested_voxels(
 
 
 def window_grid(shape: Sequence[int], window: Sequence[int], overlap: float) -> Iterator[Box]:
-    """Yield windows that cover a volume; the last one of each axis ends at its border."""
+    """Yield windows that cover a volume; the last one of each axis ends at the border."""
     axes = []
     for side, wanted in zip(shape, window, strict=True):
         extent = min(side, wanted)
@@ -111,7 +111,7 @@ def _predict_windows(
     rater_weight: float,
     mixed_precision: bool,
 ) -> NDArray[np.float32]:
-    """Return (N, K + 1, \\*W) probabilities, then evidence, of windows of the same size."""
+    """Return (N, K + 1, \\*W) arrays for windows of one size: probabilities, then evidence."""
     sides = [side.stop - side.start for side in places[0]]
     padded = [round_up(side, model.network.sides) for side in sides]
     batch = as_batch([_padded_window(case, place, padded) for place in places])
@@ -153,7 +153,7 @@ def _hull(windows: Sequence[Box], dimension: int) -> Box:
 
 
 def _bell(shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return Gaussian weights (sigma: side / 8), since predictions are worst at borders."""
+    """Return Gaussian weights (sigma: side / 8), since predictions are worst at the borders."""
     axes = []
     for axis, side in enumerate(shape):
         offset = (np.arange(side) - (side - 1) / 2) / max(1.0, side / 8)

@@ -25,7 +25,7 @@ from itk_consensus.deep.worth import Gain, Likeness
 
 RaterId = int | str
 
-#: Pseudo-votes added to every rater's tally, with this accuracy.
+#: Number of pseudo-votes added to every rater's tally, and their accuracy.
 _PRIOR_VOTES = 10.0
 _PRIOR_ACCURACY = 0.8
 #: Lower bound of rates, so that log C stays finite.
@@ -41,30 +41,31 @@ class RaterModel:
     #: (R + 1, K, K) weight of (true class, drawn class) for each rater; row 0 is for raters
     #: without an id.
     tally: NDArray[np.float64]
-    #: Whether a rater has one accuracy for all classes, and all errors are equally likely. Without
-    #: truths full confusion matrices drift, so that the rater who draws too much seems the best.
+    #: Whether each rater has a single accuracy for all classes, with all errors equally likely.
+    #: Without truths, full confusion matrices drift until the rater who over-segments most seems
+    #: the best.
     symmetric: bool
 
     @classmethod
     def empty(cls, raters: int, classes: int, *, symmetric: bool) -> RaterModel:
-        """Return a model without votes."""
+        """Return a model with empty tallies."""
         return cls(np.zeros((raters + 1, classes, classes)), symmetric)
 
     @property
     def pooled(self) -> NDArray[np.float64]:
-        """The tallies, with row 0 replaced by the mean over raters, for unknown raters."""
+        """The tallies, with row 0 replaced by the mean over raters, which serves unknown raters."""
         tally = self.tally.copy()
         tally[0] = tally.sum(0) / max(1, np.count_nonzero(tally.sum((1, 2))))
         return tally
 
     def accuracy(self) -> NDArray[np.float64]:
-        """Return the (R + 1,) probability of drawing the true class."""
+        """Return each rater's (R + 1,) probability of drawing the true class."""
         tally = self.pooled
         right = np.trace(tally, axis1=1, axis2=2) + _PRIOR_ACCURACY * _PRIOR_VOTES
         return np.asarray(right / (tally.sum((1, 2)) + _PRIOR_VOTES))
 
     def log_rates(self) -> NDArray[np.float32]:
-        """Return (R + 1, K, K) log C_a[true, drawn]."""
+        """Return the (R + 1, K, K) logarithms of the confusion rates, log C_a[true, drawn]."""
         classes = self.tally.shape[1]
         right = self.accuracy()[:, None, None]
         same = np.eye(classes, dtype=bool)
@@ -84,13 +85,14 @@ class ConsensusModel:
     labels: tuple[int, ...]  #: The label value of each class
     rater_ids: tuple[RaterId, ...]  #: Ids of raters 1, 2, ...
     rater_model: RaterModel
-    #: Joint mode: exponent of the raters' likelihood, chosen by held-out raters.
+    #: Joint mode: exponent of the raters' likelihood, chosen by predicting held-out raters.
     rater_weight: float = 1.0
-    gain: Gain | None = None  #: Gain on held-out cases; None: unknown
-    likeness: Likeness | None = None  #: Range of the figures of the training images
+    gain: Gain | None = None  #: Gain on held-out cases; None if unknown
+    #: Ranges of the training images' summary statistics, to detect unlike images
+    likeness: Likeness | None = None
     improving: bool = False  #: Whether training stopped while the loss was still improving
     has_prior: bool = False  #: Whether it was trained with atlas images
-    locks: bool = True  #: Whether voxels on which all raters agree keep their label
+    locks: bool = True  #: Whether voxels on which all raters agree keep their labels
     #: Iteration and score of each evaluation; not saved.
     history: list[dict[str, float]] = field(default_factory=list)
     _elsewhere: dict[torch.device, ConsensusModel] = field(default_factory=dict, repr=False)
@@ -112,7 +114,7 @@ class ConsensusModel:
         return cls(network, mode, labels, rater_ids, rater_model)
 
     def with_new_raters(self, others: Iterable[RaterId]) -> ConsensusModel:
-        """Return a copy that also has these raters, initialized like the unknown rater."""
+        """Return a copy that also has these raters, initialised like the unknown rater."""
         new = tuple(dict.fromkeys(name for name in others if name not in self.rater_ids))
         shape = replace(self.network.shape, raters=self.network.shape.raters + len(new))
         stream = self.network.image_stream if self.network.has_own_image_stream else None
@@ -120,7 +122,7 @@ class ConsensusModel:
         weights = self.network.state_dict()
         for name, value in network.state_dict().items():
             if value.shape != weights[name].shape:
-                # Embedding with one row per rater; row 0 is the unknown rater.
+                # This is an embedding with one row per rater; row 0 is the unknown rater.
                 unknown = weights[name][:1].expand(len(new), *value.shape[1:])
                 weights[name] = torch.cat([weights[name], unknown])
         network.load_state_dict(weights)
@@ -148,14 +150,14 @@ class ConsensusModel:
 
     @property
     def rater_numbers(self) -> dict[RaterId, int]:
-        """Index of each rater by id, without raters who drew nothing in training."""
+        """Index of each rater by id, excluding raters who drew nothing in the training data."""
         seen = self.rater_model.tally.sum((1, 2)) > 0
         return {name: i for i, name in enumerate(self.rater_ids, start=1) if seen[i]}
 
     def reliability(self) -> dict[RaterId, float]:
-        """Return each rater's probability of drawing the true class, by id.
+        """Return each rater's probability of drawing the true class, keyed by rater id.
 
-        The id 0, an average rater, is present only if training had raters without an id.
+        The id 0, for an average rater, is present only if training had raters without an id.
         """
         accuracy = self.rater_model.accuracy()
         named = {name: float(accuracy[number]) for name, number in self.rater_numbers.items()}
@@ -204,7 +206,7 @@ class ConsensusModel:
 def new_network(
     shape: NetworkShape, seed: int, image_stream: Any = None, sides: StreamSides = OWN_SIDES
 ) -> ConsensusNetwork:
-    """Return a network whose initial weights depend only on the seed; copies the image stream."""
+    """Return a network with a copy of the image stream; initial weights depend only on the seed."""
     with fixed_seed(seed, torch.device("cpu")):
         return ConsensusNetwork(shape, copy.deepcopy(image_stream), sides)
 
@@ -221,7 +223,7 @@ def fixed_seed(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def precision(device: torch.device, mixed: bool) -> AbstractContextManager[Any]:
-    """Return a context for bfloat16 on CUDA devices that have it; elsewhere float32."""
+    """Return a context for bfloat16 on CUDA devices that support it; elsewhere for float32."""
     if mixed and device.type == "cuda" and _has_bfloat16(device):
         return torch.autocast("cuda", torch.bfloat16)
     return nullcontext()
@@ -241,7 +243,7 @@ def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
 
 
 def find_device(name: str, owner: str) -> torch.device:
-    """Return the device of a name; "auto" is the first available of CUDA, MPS and CPU."""
+    """Return the device with a given name; "auto" is the first available of CUDA, MPS and CPU."""
     there = {
         "cuda": torch.cuda.is_available(),
         "mps": torch.backends.mps.is_available(),

@@ -1,6 +1,7 @@
-"""The network: an image stream, a label stream that pools any number of raters, a Dirichlet head.
+"""The network: an image stream, a label stream that pools raters, and a Dirichlet head.
 
-One class serves 2D and 3D. Arrays are (N, channels, \\*S); label stacks (N, A, \\*S).
+One class serves 2D and 3D. Arrays are (N, channels, \\*S); label stacks are (N, A, \\*S), with any
+number of raters A.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from torch import Tensor, nn
 
 from itk_consensus.core.errors import ParameterError
 
-#: Evidence is exp of the logit, clamped to this; with softplus, confident voxels train slowly.
+#: Evidence is exp of the logit, clamped to this value; with softplus, confident voxels train
+#: slowly.
 _LARGEST_LOGIT = 10.0
 _FIRST_TRUST = 0.5
-#: Maximum number of raters, drawn for every batch, that are encoded in training. A sample suffices,
-#: since they are pooled; encoding fifteen atlases would cost twice as much as the U-Net.
+#: Maximum number of raters that are encoded per training batch, drawn at random. A sample suffices
+#: since raters are pooled; encoding fifteen atlases would cost twice as much as the U-Net.
 _ENCODED_RATERS = 6
 _KEPT_TYPES = {torch.float32, torch.float64, torch.int64, torch.uint8}
 _DOWNSAMPLINGS = 2
 #: Sides of the U-Net's input must be multiples of this.
 STRIDE = 2**_DOWNSAMPLINGS
-#: Strides that are tried for image streams without an attribute `stride`.
+#: Strides to try for image streams without an attribute `stride`.
 _TRIED_STRIDES = (4, 8, 16, 32)
 
 
@@ -33,7 +35,7 @@ class NetworkShape:
     """Parameters of the architecture."""
 
     dimension: int  #: 2 or 3
-    classes: int  #: K
+    classes: int  #: Number of classes, K
     raters: int  #: Number of known raters, without the unknown rater 0
     channels: int  #: Features of the image stream at full resolution
     sees_labels: bool  #: False if the network sees the image only (joint mode)
@@ -86,16 +88,16 @@ class ConsensusNetwork(nn.Module):
         self.head = nn.Sequential(
             *blocks, convolution(shape.dimension, shape.channels, shape.classes, 1)
         )
-        # Weight of the raters' likelihood, a skip connection to the logits.
+        # Weight of the raters' likelihood, which is added to the logits by a skip connection.
         self.trust = nn.Parameter(torch.tensor(_FIRST_TRUST)) if shape.sees_labels else None
-        # Channels-last layout saves a sixth of the time on CPUs.
+        # The channels-last layout saves a sixth of the time on CPUs.
         self._layout = torch.channels_last if shape.dimension == 2 else torch.channels_last_3d
         self.to(memory_format=self._layout)  # type: ignore[call-overload]
 
     def start_from_raters(self) -> None:
-        """Initialize the head to 0, so that the first output is the raters' likelihood or prior.
+        """Initialise the head to 0, so that the first output is the raters' likelihood or prior.
 
-        For training with truths. Without truths training would first have to reduce the
+        This is for training with truths. Without truths, training would first have to reduce the
         overconfidence of that likelihood, which assumes independent raters.
         """
         for value in self.head[-1].parameters() if self.shape.sees_labels else ():
@@ -164,7 +166,7 @@ class UNet(nn.Module):
 class LabelStream(nn.Module):
     """Encodes each rater with shared weights and an embedding, and pools raters by attention.
 
-    It is invariant to the order of raters, since its outputs are sums over them.
+    The result does not depend on the order of the raters, since outputs are sums over them.
     """
 
     def __init__(self, shape: NetworkShape) -> None:
@@ -194,7 +196,7 @@ class LabelStream(nn.Module):
         encoded = torch.relu(encoded * (1 + scale) + shift)
         scores = self.attend(encoded).reshape(cases, number, 1, *votes.shape[3:])
         scores = scores.masked_fill(~present, -torch.inf)
-        # The softmax is NaN where no rater annotated; features are zero there.
+        # The softmax is NaN where no rater annotated; the features are set to zero there.
         weights = torch.nan_to_num(torch.softmax(scores, 1))
         return (weights * encoded.reshape(cases, number, -1, *votes.shape[3:])).sum(1)
 
@@ -222,11 +224,11 @@ def convolution(
 
 
 def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSides:
-    """Return the side constraints of a custom stream; raise if its output is not as required.
+    """Return the side constraints of a custom stream; raise if its output is invalid.
 
-    A stream can declare them by attributes `stride` and `least_size`. Otherwise the smallest stride
-    is found by trial, and the least size is twice the stride, since instance normalisation needs
-    more than one value at the coarsest level.
+    A stream can declare the constraints by attributes `stride` and `least_size`. Otherwise the
+    smallest stride is determined by trial, and the least size is twice the stride, since instance
+    normalisation needs more than one value at the coarsest level.
     """
     if not isinstance(stream, nn.Module):
         raise ParameterError(
@@ -257,7 +259,7 @@ def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSi
 
 
 def round_up(side: int, sides: StreamSides) -> int:
-    """Return the smallest valid side that is not below this one."""
+    """Return the smallest valid side that is not less than the given one."""
     return -(-max(side, sides.least) // sides.stride) * sides.stride
 
 
@@ -286,19 +288,19 @@ def _full_resolution(features: Any) -> Tensor:
 
 
 def one_hot(labels: Tensor, classes: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Map (N, A, \\*S) class indices to (N, A, K, \\*S); all zero for missing labels."""
+    """Convert (N, A, \\*S) class indices to one-hot (N, A, K, \\*S); all zero if missing."""
     values = torch.arange(classes, dtype=labels.dtype, device=labels.device)
     return (labels.unsqueeze(2) == values.reshape(-1, *(1,) * (labels.ndim - 2))).to(dtype)
 
 
 def rater_log_likelihood(votes: Tensor, log_rates: Tensor) -> Tensor:
-    """Return sum_a log C_a[k, d_a] over the raters present.
+    """Return sum_a log C_a[k, d_a] over the raters that are present.
 
     Parameters
     ----------
     votes : (N, A, K, \\*S) Tensor
     log_rates : (N, A, K, K) Tensor
-        log C of the rater of each position, [true, drawn].
+        log C[true, drawn] of the rater at each position.
 
     Returns
     -------

@@ -23,14 +23,14 @@ from itk_consensus.deep.model import ConsensusModel, on_device, precision
 from itk_consensus.deep.network import one_hot, rater_log_likelihood
 
 _DICE_WEIGHT = 0.5
-#: Decay of the raters' tallies per batch: an average over the last fifty batches.
+#: Decay of the raters' tallies per batch: an average over about the last fifty batches.
 _TALLY_DECAY = 0.98
-#: Number of batches between reads of a GPU's tallies, each of which synchronizes with it.
+#: Number of batches between reads of a GPU's tallies, each of which forces a synchronisation.
 _NOTED_BATCHES = 10
 
 
 class Objective:
-    """Loss of a model on batches, depending on its training mode."""
+    """Loss of a model on batches; depends on the training mode."""
 
     def __init__(self, model: ConsensusModel, edge_weight: float, mixed_precision: bool) -> None:
         self.model = model
@@ -70,7 +70,7 @@ class Objective:
         *,
         learn: bool,
     ) -> Tensor:
-        """Return -log likelihood of held-out raters given image and others, with ids `names`."""
+        """Return the -log likelihood of held-out raters (ids `names`), given image and others."""
         alpha = self._concentrations(batch.images, hide_raters(batch.labels, held_out), names)
         votes = one_hot(self._tensor(hide_raters(batch.labels, ~held_out)), alpha.shape[1])
         valid = (votes.sum((1, 2)) > 0).float()
@@ -84,7 +84,8 @@ class Objective:
         loss = masked_mean(kl_weight * kl - log_likelihood, valid)
         if self.model.mode == "set":
             return loss
-        # Votes alone do not locate contours; contours follow edges of the image.
+        # Votes alone do not determine the exact position of contours, which follow edges of the
+        # image.
         roughness = edge_aware_roughness(
             torch.exp(log_probability), self._tensor(batch.images), valid
         )
@@ -97,7 +98,7 @@ class Objective:
         raters: NDArray[np.int64],
         priors: NDArray[np.float32] | None = None,
     ) -> Tensor:
-        """Return the network's alpha given these labels of these raters."""
+        """Return the network's alpha, given the seen labels and their raters."""
         network = self.model.network
         votes = one_hot(self._tensor(seen), network.shape.classes)
         if priors is None:
@@ -113,14 +114,14 @@ class Objective:
         return rater_log_likelihood(votes, log_rates)
 
     def _tally(self, posterior: Tensor, votes: Tensor, raters: NDArray[np.int64]) -> None:
-        """Store each rater's expected confusion counts, for the averaged, closed-form M-step."""
+        """Accumulate each rater's expected confusion counts for an averaged, closed-form M-step."""
         met = torch.einsum("nks,najs->nakj", posterior.flatten(2), votes.flatten(3))
         self._met.append((raters, met))
         if self.model.device.type == "cpu" or len(self._met) == _NOTED_BATCHES:
             self.flush_tallies()
 
     def flush_tallies(self) -> None:
-        """Add stored counts to the tallies."""
+        """Add the accumulated counts to the tallies."""
         tally = self.model.rater_model.tally
         for raters, met in self._met:
             tally *= _TALLY_DECAY
@@ -132,7 +133,7 @@ class Objective:
 
 
 def initialize_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
-    """Initialize tallies by confusions with the truth or, without truths, with vote shares."""
+    """Initialise tallies by confusions with the truth or, without truths, with vote shares."""
     classes = len(model.labels)
     for case in cases:
         present = np.maximum((case.labels != MISSING).sum(0), 1)
@@ -146,7 +147,7 @@ def initialize_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
                 model.rater_model.tally[rater, true] += counts[:classes]
 
 
-#: Makes the Dice of a class that is neither in the truth nor predicted 1, not 0 / 0.
+#: Makes the Dice of a class that is neither in the truth nor predicted 1 instead of 0 / 0.
 _SMOOTH = 1.0
 #: Keeps the weights of a flat image finite.
 _SMALLEST_CONTRAST = 1e-6
@@ -158,9 +159,9 @@ def expected_cross_entropy(alpha: Tensor, target: Tensor) -> Tensor:
     Parameters
     ----------
     alpha : (N, K, \\*S) Tensor, >= 1
-        At least float32: in half precision digamma and lgamma are too inexact.
+        At least float32, since digamma and lgamma are too inaccurate in half precision.
     target : (N, K, \\*S) Tensor
-        Probabilities of the true class, one-hot if it is known.
+        Probabilities of the true class; one-hot if the class is known.
 
     Returns
     -------
@@ -171,7 +172,7 @@ def expected_cross_entropy(alpha: Tensor, target: Tensor) -> Tensor:
 
 
 def kl_to_uniform(alpha: Tensor) -> Tensor:
-    """Return KL(Dir(alpha) || Dir(1)) per voxel, the paper's equation 46."""
+    """Return KL(Dir(alpha) || Dir(1)) per voxel (equation 46 of the paper)."""
     total = alpha.sum(1, keepdim=True)
     classes = alpha.new_tensor(float(alpha.shape[1]))
     normaliser = torch.lgamma(total).sum(1) - torch.lgamma(alpha).sum(1) - torch.lgamma(classes)
@@ -181,14 +182,14 @@ def kl_to_uniform(alpha: Tensor) -> Tensor:
 def misleading_evidence(alpha: Tensor, target: Tensor) -> Tensor:
     """Return Sensoy's alpha~ = t + (1 - t) alpha: alpha without the evidence for the truth.
 
-    The paper prints the KL of alpha itself. Its optimum is S = K + 1 / weight at every voxel, so
-    that total evidence would be independent of uncertainty.
+    The paper uses the KL of alpha itself. Its optimum is S = K + 1 / weight at every voxel, so
+    total evidence would not depend on uncertainty.
     """
     return target + (1 - target) * alpha
 
 
 def soft_dice_loss(probability: Tensor, target: Tensor, valid: Tensor) -> Tensor:
-    """Return 1 - mean Dice of the foreground classes; sums are over the whole batch."""
+    """Return 1 - mean Dice of the foreground classes, with sums over the whole batch."""
     axes = (0, *range(2, probability.ndim))
     p, t = probability * valid.unsqueeze(1), target * valid.unsqueeze(1)
     overlap = 2 * (p * t).sum(axes) + _SMOOTH
@@ -211,11 +212,11 @@ def marginal_log_likelihood(log_probability: Tensor, log_rater_likelihood: Tenso
 def edge_aware_roughness(probability: Tensor, image: Tensor, valid: Tensor) -> Tensor:
     """Return the roughness of probabilities between neighbours with similar intensities.
 
-    Mean squared differences, weighted by exp(-d^2 / (2 mean d^2)), where d is the difference of
-    intensities: the contrast term of Rother, Kolmogorov and Blake, "GrabCut", SIGGRAPH 2004, as a
-    loss for weak labels (Tang et al., "On regularized losses for weakly-supervised CNN
-    segmentation", ECCV 2018). The mean of d^2 is computed per axis and case, so that thick slices
-    have their own scale.
+    The mean squared difference is weighted by exp(-d^2 / (2 mean d^2)), where d is the difference
+    of intensities: this is the contrast term of Rother, Kolmogorov and Blake, "GrabCut", SIGGRAPH
+    2004, used as a loss for weak labels (Tang et al., "On regularized losses for weakly-supervised
+    CNN segmentation", ECCV 2018). The mean of d^2 is computed per axis and case, so that thick
+    slices have their own scale.
 
     Parameters
     ----------

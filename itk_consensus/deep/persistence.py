@@ -24,25 +24,25 @@ _MODES = ("truth", "joint", "set")
 _WEIGHTS, _BEST, _OPTIMIZER = "network/", "best/", "optimizer/"
 _TALLY, _BEST_TALLY = "rater_model/tally", "rater_model/best_tally"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
-#: Upper bound of plausible tallies, in voxels.
+#: Upper bound for valid tallies, in voxels.
 _LARGEST_TALLY = 1e15
 _MOST_ITERATIONS = 2**40
 _COUNTS = ("dimension", "classes", "raters", "channels", "inputs")
 
 
 def pack_model(model: ConsensusModel) -> bytes:
-    """Return the contents of a model's file."""
+    """Return the contents of a model file."""
     described = {"kind": "model", **_describe(model), **_describe_worth(model)}
     return pack(_model_tensors(model), described)
 
 
 def unpack_model(contents: bytes, path: str, image_stream: Any = None) -> ConsensusModel:
-    """Return the model of a file.
+    """Restore a model from the contents of a file.
 
     Parameters
     ----------
     path : str
-        Named in error messages.
+        Used in error messages.
     image_stream : torch module, optional
         Needed if the model was trained with a custom image stream.
     """
@@ -125,7 +125,7 @@ def _load_optimizer(
     tensors: Mapping[str, NDArray[Any]],
     path: str,
 ) -> None:
-    """Restore the moments of the parameters that have been optimised."""
+    """Restore the moments of the parameters that have already been optimised."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     state: dict[int, dict[str, Tensor]] = {}
     for index in indices:
@@ -157,9 +157,10 @@ def _describe(model: ConsensusModel) -> dict[str, Any]:
 
 
 def _describe_worth(model: ConsensusModel) -> dict[str, Any]:
-    """Describe the evaluation of a finished training."""
+    """Describe how a finished training was evaluated."""
     return {
-        # Pairs instead of an object, whose keys would be sorted: the first fuser is the fallback.
+        # Pairs are used instead of an object, whose keys would be sorted: the first fuser is the
+        # fallback.
         "gain": model.gain
         and {"by_truth": model.gain.by_truth, "over": [*map(list, model.gain.over.items())]},
         "likeness": model.likeness and asdict(model.likeness),
@@ -169,7 +170,7 @@ def _describe_worth(model: ConsensusModel) -> dict[str, Any]:
 
 
 def _read_worth(description: Mapping[str, Any], model: ConsensusModel) -> None:
-    """Restore the evaluation of a model; files of earlier versions have none."""
+    """Restore a model's evaluation; files of earlier versions do not contain one."""
     gain, likeness = description.get("gain"), description.get("likeness")
     if gain is not None:
         over = {str(name): _finite_numbers(values) for name, values in gain["over"]}
@@ -238,7 +239,7 @@ def _build_model(
     if image_stream is not None:
         sides = check_image_stream(image_stream, shape, path)
     with torch.device("meta"):
-        # On the meta device, so that a damaged description cannot allocate much memory.
+        # Created on the meta device, so that a damaged description cannot allocate much memory.
         _check_weights(ConsensusNetwork(shape, copy.deepcopy(image_stream)), weights, path)
     model = ConsensusModel.untrained(shape, mode, labels, rater_ids, 0, image_stream, sides)
     _load_weights(model.network, weights, path)

@@ -8,12 +8,12 @@ from importlib import import_module
 
 from itk_consensus.core.errors import MissingDependencyError
 
-#: Upper bound of the number of threads, since torch fails beyond C's int.
+#: Upper bound of the number of threads, since torch fails beyond the range of a C int.
 _MOST_THREADS = 2**15
 
 
 def require_torch(owner: str) -> None:
-    """Raise, naming the extra to install, unless torch and safetensors can be imported."""
+    """Raise an error naming the extra to install unless torch and safetensors can be imported."""
     for library in ("torch", "safetensors"):
         try:
             import_module(library)

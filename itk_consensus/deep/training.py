@@ -1,9 +1,9 @@
-"""Training, in three modes.
+"""Training in one of three modes.
 
-truth : the network sees image and raters, and learns a known truth.
-joint : without truths. The network sees the image only; it is trained, together with one accuracy
-        per rater, to maximise the likelihood of the raters' labels.
-set   : without truths. The network sees the image and some raters, and predicts the others.
+truth : the network sees the image and the raters, and learns a known truth. joint : without truths.
+The network sees only the image; it is trained, together with one accuracy per rater, to maximise
+the likelihood of the raters' labels. set   : without truths. The network sees the image and some
+raters, and predicts the others.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ _GRADIENT_LIMIT = 5.0
 _USUAL_ITERATIONS = 200
 #: Number of evaluations if the number of iterations is given.
 _EVALUATIONS = 10
-#: With early stopping: iterations between evaluations; length of the decay of the learning rate
-#: relative to the iterations before it; and (below) the maximum number of iterations before it.
+#: With early stopping: iterations between evaluations; length of the learning-rate decay relative
+#: to the iterations before it; and (below) the maximum number of iterations before the decay.
 _EVALUATED_EVERY = 50
 _FALL = 0.5
-#: With early stopping, patience is at least this fraction of the evaluations so far.
+#: With early stopping, the patience is at least this fraction of the evaluations so far.
 _PATIENT_SHARE = 1 / 3
-#: With early stopping, the constant learning rate, relative to the peak of a one-cycle schedule.
+#: With early stopping: the constant learning rate, relative to the peak of a one-cycle schedule.
 _HELD_PACE = 0.5
 _MOST_ITERATIONS = 10_000
-#: Warm-up of the learning rate: fraction of the iterations (or of the default number), and first
-#: value relative to the peak.
+#: Warm-up of the learning rate: fraction of the iterations (or of their default number), and
+#: initial value relative to the peak.
 _RISE = 0.3
 _FIRST_PACE = 0.04
 
@@ -67,14 +67,14 @@ _LOG = logging.getLogger(__name__)
 class TrainingSettings:
     """Settings of training."""
 
-    iterations: int | None  #: None: until the loss on held-out cases no longer improves
+    iterations: int | None  #: None: train until the loss on held-out cases no longer improves
     time_budget: float  #: Seconds, used if `iterations` is None
     batch_size: int
     learning_rate: float  #: Peak learning rate
     window: tuple[int, ...]  #: Largest patch, in array axis order
     validation_fraction: float  #: Fraction of the cases held out for stopping and evaluation
-    #: Evaluations without improvement before training stops; before the peak of the learning rate
-    #: they do not count.
+    #: Number of evaluations without improvement before training stops; evaluations before the peak
+    #: of the learning rate do not count.
     patience: int
     seed: int
     edge_weight: float  #: Joint mode: weight of `edge_aware_roughness`
@@ -84,7 +84,7 @@ class TrainingSettings:
 
 @dataclass
 class TrainingState:
-    """State of a training that checkpoints store in addition to the model."""
+    """State of a training run that checkpoints store in addition to the model."""
 
     iteration: int = 0
     best_score: float = math.inf
@@ -93,7 +93,7 @@ class TrainingState:
     stale: int = 0
     fall_from: int | None = None  #: Iteration at which the decay of the learning rate starts
     seconds: float = 0.0
-    improving: bool = False  #: Whether it stopped while the loss was still improving
+    improving: bool = False  #: Whether training stopped while the loss was still improving
 
 
 class Trainer:
@@ -144,23 +144,23 @@ class Trainer:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the cases; a checkpoint can only be resumed with the same ones."""
+        """Hash of the cases; a checkpoint can only be resumed with the same cases."""
         return digest(self.cases)
 
     def judged_patches(self, number: int) -> Iterator[Case]:
-        """Yield patches of a few cases for evaluation: of validation cases if there are any."""
+        """Yield patches of a few cases for evaluation, from validation cases if there are any."""
         for one in self._judged[:number]:
             yield from informative_patches(one, self._shape)
 
     def run(self, after_iteration: Callable[[float], bool], checkpoint: Callable[[], None]) -> None:
-        """Train until done, no longer improving, or aborted; restore the best weights.
+        """Train until finished, no longer improving, or aborted; then restore the best weights.
 
         Parameters
         ----------
         after_iteration : callable
             Called with the fraction done; training stops if it returns False.
         checkpoint : callable
-            Called after each evaluation, to save the state.
+            Called after each evaluation to save the state.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class Trainer:
         return before + max(1, round(_FALL * before))
 
     def _start_decay_if_due(self) -> None:
-        """With early stopping: start the decay of the learning rate if it is time."""
+        """With early stopping, start the decay of the learning rate when it is due."""
         state = self.state
         if self._length or state.fall_from is not None:
             return
@@ -223,7 +223,7 @@ class Trainer:
     def _batches(self) -> AbstractContextManager[Draw]:
         """Return a context for drawing batches: on demand, or prefetched for a GPU.
 
-        No prefetching with a custom transform, which may use torch's random generator: that is
+        There is no prefetching with a custom transform, which may use torch's random generator,
         shared by all threads.
         """
         if self.model.device.type == "cpu" or not isinstance(self._augment, BuiltInAugmentation):
@@ -260,7 +260,7 @@ class Trainer:
             loss = self._objective.loss(batch, rng, kl_weight, learn=True)
         self._finite &= torch.isfinite(loss.detach())
         if self.model.device.type == "cpu":
-            # On a GPU this would synchronize; it is checked at the next evaluation.
+            # On a GPU this would force a synchronisation, so it is checked at the next evaluation.
             self._require_finite(bool(self._finite))
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -270,7 +270,7 @@ class Trainer:
     def _learning_rate_factor(self, iteration: int) -> float:
         """Return the learning rate relative to its peak: cosine warm-up, constant, cosine decay.
 
-        With a given number of iterations the decay starts after the warm-up (one cycle).
+        If the number of iterations is given, the decay starts after the warm-up (one cycle).
         """
         fall_from = self._warmup if self._length else self.state.fall_from
         if fall_from is None or iteration < fall_from:
@@ -285,7 +285,7 @@ class Trainer:
         return _FIRST_PACE + (top - _FIRST_PACE) * _cosine_ramp(iteration / self._warmup)
 
     def _evaluate(self) -> None:
-        """Compute the validation loss; without validation cases the last weights are used."""
+        """Compute the validation loss; without validation cases, use the last weights."""
         if not self._validation:
             return
         rng = np.random.default_rng([self.settings.seed, 3])
@@ -313,7 +313,7 @@ class Trainer:
 
 
 def _cosine_ramp(share: float) -> float:
-    """Return half a cosine wave that rises from 0 to 1."""
+    """Return a half cosine wave that rises from 0 to 1."""
     return (1 - math.cos(math.pi * share)) / 2
 
 
@@ -326,14 +326,14 @@ _WORKERS = 2
 
 @contextmanager
 def prefetch(draw: Draw, iterations: int) -> Iterator[Draw]:
-    """Draw batches ahead in threads; the result of an iteration does not depend on the others.
+    """Draw batches ahead in threads; the batch of an iteration does not depend on the others.
 
     Parameters
     ----------
     draw : callable
         Must be thread-safe.
     iterations : int
-        Total number of iterations, after which nothing is drawn.
+        Total number of iterations; no batches are drawn beyond it.
     """
     begun: dict[int, Future[tuple[Batch, np.random.Generator]]] = {}
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="itk-consensus-batches")

@@ -1,6 +1,6 @@
-"""Tensors and a description in one safetensors file, which cannot contain code.
+"""Tensors and a description in one safetensors file, a format that cannot contain code.
 
-Nothing is unpickled, so reading an untrusted file is safe. No torch here.
+Nothing is unpickled, so reading an untrusted file is safe. This module does not use torch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Tensors = dict[str, NDArray[Any]]
 
 
 def pack(tensors: Mapping[str, NDArray[Any]], description: Mapping[str, Any]) -> bytes:
-    """Return the contents of a file with tensors and a JSON description."""
+    """Return the contents of a file that holds tensors and a JSON description."""
     text = json.dumps(description, sort_keys=True)
     contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     entries, data = _parts(safetensors.save(contiguous))
@@ -70,7 +70,7 @@ def unpack(contents: bytes, path: str) -> tuple[Tensors, dict[str, Any]]:
 
 @contextmanager
 def damage_as_file_error(path: str) -> Iterator[None]:
-    """Convert exceptions due to a file's contents to FileError."""
+    """Convert exceptions caused by a file's contents to FileError."""
     try:
         yield
     except ConsensusError:

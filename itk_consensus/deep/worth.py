@@ -1,6 +1,6 @@
-"""Gain of a trained network on held-out cases, and detection of images unlike the training's.
+"""Gain of a trained network on held-out cases, and detection of unfamiliar images.
 
-No torch here.
+An image is unfamiliar if it is unlike the training images. This module does not use torch.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from scipy.stats import t
 
 from itk_consensus.deep.cases import normalise, sampled_voxels
 
-#: Two-sided confidence, for a one-sided error of .05 that a network is better.
+#: Two-sided confidence level; gives a one-sided error of .05 for the claim that a network is
+#: better.
 _CONFIDENCE = 0.9
-#: False-positive rate, per figure, of calling an image unlike the training images.
+#: False-positive rate, per summary statistic, of reporting an image as unlike the training images.
 _FALSE_ALARMS = 1e-3
 #: Lower bound of standard deviations: of the logarithms of lengths, and of intensities relative to
 #: their range.
 _LEAST_DEVIATION = 0.05
-#: Finite limit that stands for infinity, used if there is one training image only.
+#: Finite limit that stands for infinity; used if there is only one training image.
 _NO_LIMIT = 1e300
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -58,9 +59,9 @@ class Interval(NamedTuple):
 class Gain:
     """Gain in Dice over other fusers on each held-out case."""
 
-    by_truth: bool  #: Whether the reference is the truth; else a held-out rater
-    #: Gain on each case by name of the other fuser ("the vote" and others); the first is the
-    #: fallback.
+    by_truth: bool  #: Whether the reference is the truth; otherwise it is a held-out rater
+    #: Gain on each case, keyed by the name of the other fuser ("the vote" and others); the first
+    #: one is the fallback.
     over: Mapping[str, tuple[float, ...]]
 
     @property
@@ -72,7 +73,7 @@ class Gain:
     def is_shown(self) -> bool:
         """Whether it is significantly better than the vote, and better on average than all others.
 
-        Significance over joint fusion is not required, since it would take dozens of cases.
+        Significance over joint fusion is not required, since that would take dozens of cases.
         """
         better = all(Interval.of(values).mean > 0 for values in self.over.values())
         return better and Interval.of(self.over[VOTE]).low > 0
@@ -88,7 +89,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Likeness:
-    """Limits of the figures of images that are like the training images."""
+    """Limits of the summary statistics of images that are like the training images."""
 
     low: tuple[float, ...]
     high: tuple[float, ...]
@@ -97,7 +98,8 @@ class Likeness:
     def of(cls, figures: Iterable[Sequence[float]], dimension: int) -> Likeness:
         """Compute limits from the `image_figures` of all training images.
 
-        They are a prediction interval, wider for fewer images, extended to all values that occur.
+        They are prediction intervals, wider for fewer images, extended to include all observed
+        values.
         """
         table = np.array(list(figures))
         images, mean = len(table), table.mean(0)
@@ -112,7 +114,7 @@ class Likeness:
         return cls(tuple(map(float, low)), tuple(map(float, high)))
 
     def unlike(self, figures: Sequence[float], dimension: int) -> tuple[str, ...]:
-        """Return the properties in which an image with these figures is unlike the training."""
+        """Return the properties in which an image differs from the training images."""
         odd = (np.array(figures) < self.low) | (np.array(figures) > self.high)
         parts = {
             "spacing": odd[:dimension],
@@ -123,12 +125,12 @@ class Likeness:
 
 
 def number_of_figures(dimension: int, channels: int) -> int:
-    """Return the number of figures of an image."""
+    """Return the number of summary statistics of an image."""
     return 2 * dimension + 2 * len(_QUANTILES) * channels
 
 
 def image_figures(channels: Sequence[NDArray[Any]], spacing: Sequence[float]) -> tuple[float, ...]:
-    """Return log spacing, log extent, and quantiles of each raw and normalised channel."""
+    """Return summary statistics: log spacing, log extent, and quantiles of each channel."""
     extent = np.multiply(spacing, channels[0].shape)
     figures = [*np.log(spacing), *np.log(extent)]
     for channel in channels:

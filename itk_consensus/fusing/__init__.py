@@ -1,1 +1,1 @@
-"""From votes to one result: the base classes of fusers, independent of any method."""
+"""Base classes of the fusers, which turn votes into one result, independent of any method."""

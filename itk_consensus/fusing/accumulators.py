@@ -25,27 +25,28 @@ from itk_consensus.votes.label_stack import LabelStack, label_array
 
 
 class PatternAccumulator:
-    """The decision patterns of any number of label images, added one at a time.
+    """Decision patterns of any number of label images, which are added one at a time.
 
-    `fuse` then runs any filter that needs patterns only, as often as you like, with the same result
-    as for all images together. Memory: a code per voxel and the table of patterns.
+    `fuse` then runs any filter that only requires patterns, any number of times, with the same
+    result as for all images together. Memory is needed for one code per voxel and the table of
+    patterns.
 
     Parameters
     ----------
     inputs_are_labels : bool
-        Accept inputs as labels although they look like intensity images.
+        Whether to accept inputs as labels although they resemble intensity images.
     """
 
     def __init__(self, *, inputs_are_labels: bool = False) -> None:
         self._label_options = labels_only(inputs_are_labels, "inputs_are_labels")
         self._like: LoadedImages | None = None
         self._grown = GrowingPatterns()
-        #: The labels that each rater used, in increasing order and in the rater's type.
+        #: Labels used by each rater, in increasing order and in the dtype of the rater's image.
         self._tables: list[NDArray[Any]] = []
 
     @property
     def NumberOfRaters(self) -> int:
-        """The number of raters added so far."""
+        """Number of raters added so far."""
         return len(self._tables)
 
     def add(self, image: Any) -> None:
@@ -70,12 +71,12 @@ class PatternAccumulator:
         self._tables.append(table)
 
     def patterns(self, foreground: float | None = None) -> DecisionPatterns:
-        """The patterns of all raters added so far, with codes.
+        """Return the patterns of all raters added so far, with codes.
 
         Parameters
         ----------
         foreground : float, optional
-            Distinguish only this label from all others, as binary filters do.
+            If given, only this label is distinguished from all others, as in binary filters.
         """
         self._reference()
         if foreground is None:
@@ -88,17 +89,17 @@ class PatternAccumulator:
         return self._grown.table(labels, digits)
 
     def fuse(self, filter_: Any) -> Any:
-        """Run a filter; returns what its Execute would return for all images together.
+        """Run a filter and return what its Execute would return for all images together.
 
         Parameters
         ----------
         filter_ : LabelFusionFilter
-            Annotated as Any, since users' type checkers take filters from the stub.
+            The fuser, annotated as Any, since users' type checkers take filters from the stub.
 
         Raises
         ------
         InputError
-            The filter needs more than the votes, or has masks.
+            If the filter requires more than the votes, or has masks.
         """
         like = replace(self._reference(), arrays=tuple(self._tables))
         filter_.require_chunks(like.geometry.shape, [table.dtype for table in self._tables])

@@ -1,9 +1,10 @@
-"""Limits that grade the agreement of raters, and that flag a deviating rater, in one table.
+"""Limits for grading the agreement of raters and for flagging a deviating rater, in one table.
 
-Limits of agreement come from published reader studies, limits of slips from our own data:
-`examples/benchmarks/findings/readers_evidence.py` prints how often they find planted slips, and
-how often they raise a false alarm about raters who agree. They were chosen on the even cases of
-LIDC and of BU-BIL's crowds and are reported on the odd ones.
+The limits of agreement are taken from published reader studies. The limits for detecting gross
+errors are based on our own data: `examples/benchmarks/findings/readers_evidence.py` prints how
+often they detect simulated errors, and how often they raise a false alarm about raters who agree.
+They were chosen on the even cases of LIDC and of BU-BIL's crowds, and results are reported for the
+odd ones.
 """
 
 from __future__ import annotations
@@ -17,47 +18,50 @@ Agreement = Literal["good", "moderate", "poor"]
 
 @dataclass(frozen=True)
 class AgreementLimits:
-    """Limits of the findings about raters."""
+    """Limits for findings about raters."""
 
-    #: Mean Dice of pairs. Good: contouring uncertainty is expected to leave .8 to .9 (Brock et al.,
-    #: AAPM TG-132, Med Phys 44:e43, 2017). Poor: below .6, where on the scale of kappa agreement is
-    #: at most moderate (Landis & Koch, Biometrics 33:159, 1977); that Dice is graded like kappa is
-    #: our choice.
+    #: Mean Dice of pairs. Good: contouring uncertainty is expected to lead to values of 0.8 to 0.9
+    #: (Brock et al., AAPM TG-132, Med Phys 44:e43, 2017). Poor: below 0.6, where on the scale of
+    #: kappa agreement is at most moderate (Landis & Koch, Biometrics 33:159, 1977); grading Dice
+    #: like kappa is our choice.
     good_dice: float = 0.8
     poor_dice: float = 0.6
-    #: Mean surface Dice of pairs at a tolerance in mm (the measure of Nikolov et al., J Med
-    #: Internet Res 23:e26151, 2021). It is never graded poor if the Dice is not.
+    #: Mean surface Dice of pairs at a tolerance in mm (as in Nikolov et al., J Med Internet Res
+    #: 23:e26151, 2021). It is graded poor only if the Dice is poor as well.
     good_surface_dice: float = 0.8
     poor_surface_dice: float = 0.5
     surface_tolerance: float = 2.0
-    #: Standard deviation over mean of the volumes; poor is above all values of raters who agree,
-    #: on the even cases of LIDC and BU-BIL.
+    #: Standard deviation of the volumes divided by their mean; the limit for poor exceeds all
+    #: values of raters who agree, on the even cases of LIDC and BU-BIL.
     good_volume_variation: float = 0.2
     poor_volume_variation: float = 0.35
-    #: A mask with less than this share of the others' median volume counts as empty.
+    #: A mask with less than this fraction of the others' median volume counts as empty.
     nearly_empty: float = 0.02
-    #: A rater drew another extent if the volume is below this share of the others' median, or above
-    #: its reciprocal; the smaller mask lies in the larger one to a share of `contained`; and the
-    #: ratio is more than `times_the_spread` times that of the others among each other.
+    #: A rater drew a different extent if the rater's volume is below this fraction of the others'
+    #: median, or above its reciprocal; at least the fraction `contained` of the smaller mask is in
+    #: the larger one; and the ratio is more than `times_the_spread` times the ratio among the
+    #: others.
     other_volume: float = 0.5
     contained: float = 0.8
     times_the_spread: float = 1.0
-    #: A rater drew something else if the mean Dice to the others is below this share of theirs.
+    #: A rater drew a different structure if the mean Dice with the others is below this fraction of
+    #: the mean Dice among the others.
     apart_dice: float = 0.65
-    #: The same share for a single label of many, where one rater or another is always far off.
+    #: The same fraction for one label out of many, for which some rater is always far off.
     apart_in_one_label: float = 0.25
-    #: A rater's mask is compared mirrored and shifted if its distance to the others (1 - Dice) is
-    #: this many times theirs among each other, and its Dice is lower by this much ...
+    #: A rater's mask is tested for being mirrored or shifted if its distance to the others (1 -
+    #: Dice) is at least this many times the distance among the others, and its Dice is lower by at
+    #: least this much ...
     suspect_times: float = 1.3
     suspect_dice: float = 0.03
     #: ... and is reported as such if the remaining distance to the others is at most this many
-    #: times theirs, and this share of the missing Dice is recovered, at least this much, and this
-    #: share of the whole distance.
+    #: times the distance among the others, and the recovered Dice is at least this fraction of the
+    #: missing Dice, this amount, and this fraction of the total distance.
     explained_times: float = 1.5
     explained_share: float = 0.5
     least_gain: float = 0.05
     displaced_share: float = 0.35
-    #: Smaller shifts, in mm, are normal variation.
+    #: Smaller shifts, in mm, are considered normal variation.
     least_shift: float = 2.5
 
 

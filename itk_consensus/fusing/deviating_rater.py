@@ -1,7 +1,8 @@
-"""Detect a rater who is farther from all others than they are from each other.
+"""Detect a rater who is farther from all others than the others are from each other.
 
-Such a mask may be a slip, such as the wrong structure or series, or the only correct one; a vote
-counts it like any other. Only a person can decide which it is.
+Such a mask may be a gross error, such as a segmentation of the wrong structure or series, or the
+only correct one; a vote counts it like any other mask. Only a human reviewer can decide which of
+the two applies.
 """
 
 from __future__ import annotations
@@ -16,38 +17,40 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.pair_counts import PairCounts
 
-#: With two raters, it is undefined which of them is far from the other.
+#: With only two raters, it is undefined which of them is far from the other.
 LEAST_RATERS = 3
 
-#: A rater deviates if the distance 1 - Dice to the others is this many times theirs among each
-#: other, and the Dice is lower by this much. Chosen by
+#: A rater deviates if the distance 1 - Dice to the others is at least this many times the distance
+#: among the others, and the Dice is lower by at least this much. The values were chosen by
 #: `examples/benchmarks/findings/diagnostics_evidence.py --raters` on seeds 1000 to 1011, from the
-#: rate among ordinary raters and the rate if one drew twice the volume.
+#: rate of findings among ordinary raters and the rate if one drew twice the volume.
 TIMES_AS_FAR = 2.5
 LOWER_DICE = 0.1
 
-#: Even if the others are far from each other, a rater whose Dice to them is below this share of
-#: theirs drew something else, such as an inverted mask or another structure.
+#: Even if the others are far from each other, a rater whose Dice with them is below this fraction
+#: of the Dice among them drew something different, such as an inverted mask or another structure.
 SLIP_SHARE = 0.25
 
-#: A rater of whose mask at least this share lies in the others' masks is kept, however small it is.
+#: A rater is kept, however small the rater's mask is, if at least this fraction of the mask is
+#: contained in the others' masks.
 CONTAINED = 0.8
 
-#: Relative difference below which distances are equal up to rounding.
+#: Relative difference below which distances are considered equal.
 ROUNDING = 1e-9
 
 
 class Deviation(NamedTuple):
-    """A rater's distance to the others, and theirs among each other."""
+    """A rater's distance to the others, and the distance among the others."""
 
     rater: int
-    dice: float  #: Mean to the others
-    others_dice: float  #: Mean among the others
-    volume_ratio: float  #: Relative to the others where both annotated; NaN if they marked nothing
+    dice: float  #: Mean Dice with the others
+    others_dice: float  #: Mean Dice among the others
+    #: Volume relative to the others where both annotated; NaN if the others marked nothing
+    volume_ratio: float
 
     @property
     def times_as_far(self) -> float:
-        """Distance 1 - Dice to the others, in units of theirs among each other."""
+        """Distance 1 - Dice to the others, divided by the distance among the others."""
         if self.others_dice == 1:
             return 1.0 if self.dice == 1 else np.inf
         return (1 - self.dice) / (1 - self.others_dice)
@@ -61,10 +64,10 @@ class Deviation(NamedTuple):
 def farthest_rater(
     patterns: DecisionPatterns, counted: PairCounts | None = None
 ) -> Deviation | None:
-    """Find the rater who is farthest from the others; None if fewer than three overlap.
+    """Return the rater who is farthest from the others; None if fewer than three overlap.
 
-    Dice is over all labels except 0 together, and over voxels that both raters annotated. `counted`
-    are the pair counts, if known.
+    Dice is pooled over all labels except 0, and over voxels that both raters annotated. `counted`
+    contains the pair counts, if they are known.
     """
     pairs = PairCounts.of(patterns) if counted is None else counted
     drawn = patterns.labels != 0
@@ -94,21 +97,21 @@ def _deviation(
 
 
 def _mean(values: Floats) -> float:
-    """Mean of the finite values; NaN if there are none."""
+    """Return the mean of the finite values; NaN if there are none."""
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else np.nan
 
 
 def raters_of_something_else(pairs: PairCounts, label: int) -> tuple[int, ...]:
-    """Find raters who marked something other than the rest, removing them one after the other.
+    """Return the raters who marked something different from the rest, removing them one by one.
 
-    They are far from raters who are close to each other, or hardly overlap them, and much of what
-    they marked no other rater did. Fewer than half of all raters are returned.
+    Such raters are far from raters who are close to each other, or hardly overlap them, and much of
+    what they marked was marked by no other rater. Fewer than half of all raters are returned.
 
     Parameters
     ----------
     label : int
-        The index of a label.
+        Index of the label.
     """
     left = np.flatnonzero(pairs.sizes[label] > 0)
     most = (len(left) - 1) // 2
@@ -120,7 +123,8 @@ def raters_of_something_else(pairs: PairCounts, label: int) -> tuple[int, ...]:
     while len(left) >= LEAST_RATERS:
         all_left = [_of_overlaps(dices, int(rater), left) for rater in left]
         distance = max(one.times_as_far for one in all_left)
-        # Equally far raters are removed together or not at all, whatever the order of raters.
+        # Equally distant raters are removed together or not at all, independently of the order of
+        # raters.
         farthest = [one for one in all_left if one.times_as_far >= distance * (1 - ROUNDING)]
         if len(found) + len(farthest) > most or not all(
             _marked_elsewhere(one, contained, left) for one in farthest

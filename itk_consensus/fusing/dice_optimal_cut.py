@@ -1,9 +1,9 @@
-"""The mask with the highest expected Dice under a probability map.
+"""Compute the mask with the highest expected Dice under a probability map.
 
-Among masks of n voxels, the n most probable ones have the highest expected overlap, so only n is
-to be found: it maximizes ``2 sum p / (n + sum of all p)``, the ratio of expectations (Lipton, Elkan
-& Naryanaswamy, ECML PKDD 2014). Of voxels with equal probability either all or none are chosen,
-since the ratio is monotone in their number.
+Among masks of n voxels, the one with the n most probable voxels has the highest expected overlap,
+so only n must be determined: it maximizes ``2 sum p / (n + sum of all p)``, the ratio of
+expectations (Lipton, Elkan & Naryanaswamy, ECML PKDD 2014). Voxels with equal probability are
+either all included or all excluded, since the ratio is monotone in their number.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from itk_consensus.votes.overlap import dice_of
 def dice_optimal_cut(
     probability: Floats, counts: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.bool_], float]:
-    """Choose the voxels, or patterns, that maximize the expected Dice.
+    """Return the voxels, or patterns, that maximize the expected Dice.
 
     Parameters
     ----------
     probability : (P,) ndarray
         Foreground probability of each pattern, or of each voxel.
     counts : (P,) ndarray of int64, optional
-        Voxels of each pattern; 1 by default.
+        Number of voxels of each pattern; 1 by default.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def dice_optimal_cut(
     expected = dice_of(overlap, np.cumsum(sizes[order]) + overlap[-1])
     best = float(expected.max())
     number = int(np.argmax(expected >= best * (1 - 1e-12))) + 1
-    # Equal probabilities belong together.
+    # Elements with equal probability belong together.
     chosen = probability >= probability[order[number - 1]]
     total = (probability[chosen] * sizes[chosen]).sum()
     return chosen, float(dice_of(total, sizes[chosen].sum() + overlap[-1]))

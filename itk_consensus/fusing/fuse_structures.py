@@ -14,23 +14,23 @@ def fuse_structures(
     fuser: LabelFusionFilter,
     output: Callable[[LabelFusionFilter], Any] | None = None,
 ) -> dict[str, Any]:
-    """Fuse structures, which may overlap, each as a structure of its own.
+    """Fuse structures, which may overlap, each one separately.
 
     Parameters
     ----------
     structures : mapping of name to list of masks
-        One mask per reader, with 1 inside; None where a reader has no such structure.
+        One mask per reader, with 1 inside; None if a reader did not draw the structure.
     fuser : LabelFusionFilter
         Any fuser, with its parameters.
     output : callable, optional
-        Called with the fuser after each structure; what it returns is the result, by default the
-        fused mask. With
-        ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
+        Called with the fuser after each structure; its return value is used as the result, by
+        default the fused mask. With ``lambda fuser: fuser.GetProbabilityImage(1)`` the result is
+        the probability.
 
     Returns
     -------
     dict of name to image
-        Fused masks, with the fuser's label for undecided voxels where it leaves any.
+        Fused masks; undecided voxels, if any, have the fuser's label for undecided voxels.
     """
     if not structures:
         raise InputError("fuse_structures: needs at least one structure, got none")

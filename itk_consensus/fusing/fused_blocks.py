@@ -1,23 +1,29 @@
-"""Interface of fusers that work on votes in blocks, for volumes beyond memory."""
+"""Interface of fusers that process votes in blocks, for volumes that do not fit into memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from numpy.typing import NDArray
+
 from itk_consensus.space.blocks import Blocked
+from itk_consensus.space.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class FusedBlocks(NamedTuple):
-    """A decision in blocks, and the method's own numbers."""
+    """A decision in blocks, and the method's own estimates."""
 
     decision: Blocked  #: Label index of each voxel; `BACKGROUND` outside the mask
     estimate: Any  #: None if the method has none
+    #: Writes the probability of a label index in a box of the volume, 0 outside the mask; None if
+    #: probabilities need the whole volume.
+    write_probability: Callable[[Box, int, NDArray[Any]], None] | None = None
 
 
 class BlockFuser(Protocol):
-    """A fuser that needs neighbouring voxels or objects, but not the whole volume in memory."""
+    """A fuser that requires neighbouring voxels or objects, but not the whole volume in memory."""
 
     def fuse_blocks(self, patterns: DecisionPatterns, spacing: Sequence[float]) -> FusedBlocks:
         """Decide the label of each voxel.
@@ -25,7 +31,7 @@ class BlockFuser(Protocol):
         Parameters
         ----------
         patterns : DecisionPatterns
-            With codes that are a `Blocked` array.
+            Patterns whose codes are a `Blocked` array.
         spacing : sequence of float
             Voxel size in mm per array axis.
         """

@@ -30,9 +30,9 @@ class FuserRunnerMixin(RaterInputs):
         Parameters
         ----------
         fuser : LabelFusionFilter
-            Is not changed; a copy is run.
+            The fuser to run; a copy is used, so it is not changed.
         reuse_from : FusionCase, optional
-            A case of the same images, whose votes are reused.
+            A case with the same images, whose votes are reused.
         terms : mapping, optional
             Parameters that override this filter's own.
         """
@@ -44,7 +44,7 @@ class FuserRunnerMixin(RaterInputs):
         work_of: Callable[[P], FusionResult[Any]],
         terms: Mapping[str, Any] | None = None,
     ) -> FusionResult[Any]:
-        """Run a copy of a filter that has this filter's shared parameters."""
+        """Run a copy of a filter with this filter's shared parameters."""
         work, run = current(), self._run
         assert run is not None
 
@@ -53,7 +53,7 @@ class FuserRunnerMixin(RaterInputs):
             if run.is_aborting:
                 worker.Abort()
 
-        report(0.0)  # Abort may have come before
+        report(0.0)  # Abort may already have been called
         commands = [(PROGRESS_EVENT, tell), (ITERATION_EVENT, tell)]
         lent = self._shared_parameters() | dict(terms or {})
         known = {one.name for one in parameters_of(type(fuser))}

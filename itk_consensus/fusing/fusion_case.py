@@ -1,4 +1,4 @@
-"""The input of an Execute: how raters are loaded, and the case that a fuser's `_fuse` gets."""
+"""Input of an Execute: how raters are loaded, and the case that is passed to a fuser's `_fuse`."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class FusionCase:
     """Loaded images and the raters' votes in them."""
 
     loaded: LoadedImages
-    votes: LabelVotes  #: In the form that the filter needs
-    #: The images' voxels, as long as the caller's images are referenced.
+    votes: LabelVotes  #: Votes in the form required by the filter
+    #: Voxels of the images, as long as the caller's images are referenced.
     stack: LabelStack | None = None
-    #: The inputs, if they are probabilities; the votes are then for the most probable labels.
+    #: The inputs, if they are probabilities; the votes are then the most probable labels.
     opinions: SoftVotes | None = None
-    #: Values derived from the votes; kept when the caller's images are dropped.
+    #: Values derived from the votes, which are kept when the caller's images are dropped.
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
 
     @property
@@ -49,14 +49,14 @@ class FusionCase:
 
     @property
     def facts(self) -> VoteFacts:
-        """Facts about the raters from their votes alone, computed once."""
+        """Facts about the raters that follow from their votes alone, computed once."""
         from itk_consensus.fusing.vote_facts import VoteFacts
 
         return self.memo.get_or_make("facts", lambda: VoteFacts(self.patterns))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The raters' names; () if they have none."""
+        """Names of the raters; () if they have none."""
         given, raters = self.loaded.names, self.votes.number_of_raters
         if len(given) == raters:
             return given
@@ -65,7 +65,7 @@ class FusionCase:
         return tuple(several) if len(several) == raters else ()
 
     def with_rater_names(self, names: Sequence[str]) -> FusionCase:
-        """A copy with these names of the raters."""
+        """Return a copy with these rater names."""
         return replace(self, loaded=replace(self.loaded, names=tuple(map(str, names))))
 
     @property
@@ -75,11 +75,11 @@ class FusionCase:
 
     @property
     def smallest_side(self) -> float:
-        """The smallest voxel side in mm, along the spatial axes."""
+        """Smallest voxel side in mm, along the spatial axes."""
         return float(min(voxel_sides(self.spacing)))
 
     def without_inputs(self) -> FusionCase:
-        """A copy that keeps what outputs need but does not refer to the caller's images."""
+        """Return a copy with all that outputs require, without the caller's images."""
         votes = self.votes
         if self.stack is not None and votes is self.stack:
             votes = KeptStack.of(self.stack)
@@ -88,10 +88,10 @@ class FusionCase:
 
 
 class RaterInputs(LabelInputs):
-    """Base of filters whose Execute takes a list of label images."""
+    """Base class of filters whose Execute takes a list of label images."""
 
-    #: The form of the votes that the filter needs: "patterns", "votes" as in the images, or "bits"
-    #: if there would be too many patterns. It is made while loading.
+    #: Form of the votes required by the filter: "patterns", "votes" as in the images, or "bits" if
+    #: there would be too many patterns. Votes are converted to this form while loading.
     needs: ClassVar[str] = "patterns"
 
     MaskImage = Parameter(
@@ -114,17 +114,18 @@ class RaterInputs(LabelInputs):
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
         """Make the label stack of the inputs; a binary filter overrides this."""
-        packed = self.needs == "votes"  # such filters keep voxels, not patterns
+        packed = self.needs == "votes"  # such filters keep voxels instead of patterns
         return LabelStack.multilabel(arrays, may_be_empty=True, packed=packed, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
-        """Strata of voxels with equal votes that must not share a pattern; None: no strata."""
+        """Return strata, which separate voxels with equal votes into patterns; None: no strata."""
         return None
 
     def _load(self, images: Any, reuse_from: FusionCase | None = None) -> FusionCase:
         """Load whole images as a case.
 
-        `reuse_from` is a case of the same images, whose patterns are reused if its votes are equal.
+        `reuse_from` is a case with the same images, whose patterns are reused if its votes are
+        equal.
         """
         case = self.case_of(images, self.needs, reuse_from)
         stack = case.stack
@@ -139,7 +140,7 @@ class RaterInputs(LabelInputs):
     def case_of(
         self, images: Any, needs: str = "patterns", reuse_from: FusionCase | None = None
     ) -> FusionCase:
-        """Load images, possibly part of larger ones, as a case with votes in the needed form."""
+        """Load images, possibly parts of larger ones, as a case with votes in the required form."""
         loaded = self._load_with_gaps(images)
         _reject_class_probabilities(loaded, self.GetName())
         return self._case_of_labels(loaded, needs, reuse_from)
@@ -167,7 +168,7 @@ class RaterInputs(LabelInputs):
         return FusionCase(loaded, votes, stack)
 
     def _where(self, loaded: LoadedImages) -> dict[str, Any]:
-        """Keyword arguments for a stack: its mask, the raters' masks and the owner for errors."""
+        """Return keyword arguments for a stack: its mask, rater masks and the owner for errors."""
         return {
             "mask": self._load_mask(self.MaskImage, loaded, "MaskImage"),
             "rater_masks": self._rater_masks(loaded),
@@ -190,25 +191,25 @@ class RaterInputs(LabelInputs):
         )
 
     def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
-        """Masks of where each rater annotated: in the rater's mask and where the image is valid."""
+        """Return masks of where each rater annotated: inside the rater's mask and valid image."""
         has_gaps = any(where is not None for where in loaded.annotated)
         if self.RaterMasks is None:
             return list(loaded.annotated) if has_gaps else None
         masks = [
             self._load_mask(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(self.RaterMasks)
         ]
-        # A wrong number of masks is reported by the stack.
+        # A wrong number of masks is reported when the stack is created.
         if not has_gaps or len(masks) != len(loaded.annotated):
             return masks
         return [intersect_masks(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
 
     def _shared_parameters(self) -> dict[str, Any]:
-        """The values that were set for the parameters that all fusers share."""
+        """Return the values set for the parameters that all fusers share."""
         shared = {parameter.name for parameter in parameters_of(RaterInputs)}
         return {name: value for name, value in self._values.items() if name in shared}
 
     def case_on(self, images: Any, parameters: Mapping[str, Any]) -> FusionCase:
-        """Load images as this filter would with some other parameters."""
+        """Load images as this filter would with some parameters changed."""
         return self._clone_sharing_runs(parameters)._load(images)
 
     def _load_one(self, image: Any, loaded: LoadedImages, parameter: str, **wanted: Any) -> Any:
@@ -223,12 +224,12 @@ class RaterInputs(LabelInputs):
 
 
 def _can_share_patterns(case: FusionCase, stack: LabelStack) -> bool:
-    """Whether the patterns of a case are also those of a stack."""
+    """Return whether the patterns of a case also apply to a stack."""
     return case.stack is not None and have_same_votes(case.stack, stack)
 
 
 def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
-    """Whether two stacks have equal votes, masks and labels."""
+    """Return whether two stacks have equal votes, masks and labels."""
     first, second = ((*s.arrays, s.mask, *(s.rater_masks or ())) for s in (one, other))
     return (
         len(first) == len(second)
@@ -240,7 +241,7 @@ def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
 
 
 def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    """Whether two arrays are equal; arrays that share memory are not compared."""
+    """Return whether two arrays are equal; arrays that share memory are not compared."""
     if one is None or other is None:
         return one is other
     if one.dtype != other.dtype or one.shape != other.shape:
@@ -249,20 +250,20 @@ def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
 
 
 def _value_of_label_one(stack: LabelStack) -> float | None:
-    """The value of label 1 in a stack with labels 0 and 1, binary or multi-label."""
+    """Return the value of label 1 in a stack with labels 0 and 1, binary or multi-label."""
     is_mask = stack.foreground is None and stack.labels.tolist() == [0, 1]
     return 1 if is_mask else stack.foreground
 
 
 def intersect_masks(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Intersection of two masks; None is a mask of all voxels."""
+    """Return the intersection of two masks; None represents a mask of all voxels."""
     if mask is None or other is None:
         return other if mask is None else mask
     return np.asarray((mask != 0) & (other != 0))
 
 
 def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
-    """Raise if a vector image holds one rater's class probabilities rather than several raters."""
+    """Raise if a vector image contains one rater's class probabilities, not several raters."""
     at = 0
     for index, number in enumerate(loaded.components):
         opinion = [array for array in loaded.arrays[at : at + number] if array is not None]

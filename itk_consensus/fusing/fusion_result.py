@@ -1,4 +1,4 @@
-"""FusionResult: the immutable result of a fuser's Execute, from which all outputs are made."""
+"""FusionResult: the immutable result of a fuser's Execute, from which all outputs are derived."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class MadeBy:
-    """The filter that made a result, and its parameters."""
+    """The filter that produced a result, and its parameters."""
 
     kind: type[ProcessObject]
     version: str
-    changed: Mapping[str, Any]  #: Parameters that differ from a fixed default, by name; no images
-    images: frozenset[str] = frozenset()  #: Parameters that were images, which are not kept
+    #: Parameters, except images, that differ from a fixed default, by name
+    changed: Mapping[str, Any]
+    images: tuple[str, ...] = ()  #: Names of image parameters, whose images are not kept
 
     @classmethod
     def of(cls, filter_: ProcessObject, *, is_kept: bool = True) -> MadeBy:
-        """Record the filter's present state; without parameters if the result is not kept."""
+        """Record the filter's current state; parameters are omitted if the result is not kept."""
         from itk_consensus import __version__
 
         if not is_kept:
             return cls(type(filter_), __version__, {})
         values = {one: one.value_of(filter_) for one in parameters_of(type(filter_))}
-        images = frozenset(one.name for one, value in values.items() if holds_image(value))
+        images = tuple(one.name for one, value in values.items() if holds_image(value))
         changed = {
             one.name: value
             for one, value in values.items()
@@ -66,37 +67,37 @@ class MadeBy:
 
     @property
     def filter(self) -> str:
-        """The name of the filter's class."""
+        """Name of the filter's class."""
         return self.kind.__name__
 
     @property
     def method(self) -> str:
-        """The name on the command line; empty if it has none there."""
+        """Name of the method on the command line; empty if it has none there."""
         return getattr(self.kind, "method", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Fused(Generic[E]):
-    """The return value of a fuser's `_fuse`, a pure function of its parameters and the case."""
+    """Return value of a fuser's `_fuse`, a pure function of its parameters and the case."""
 
     fusion: Fusion
-    estimate: E  #: The method's own numbers, without voxels; None if it has none
-    extras: Mapping[str, Any] = field(default_factory=dict)  #: Other data that outputs need
+    estimate: E  #: The method's own estimates, without voxels; None if there are none
+    extras: Mapping[str, Any] = field(default_factory=dict)  #: Other data required by outputs
 
     def with_case(self, case: FusionCase) -> Fused[E]:
-        """A copy that refers to the votes of this case instead of the caller's images."""
+        """Return a copy that refers to the votes of this case instead of the caller's images."""
         return replace(self, fusion=self.fusion.with_votes(case.votes))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FusionResult(Result, Generic[E]):
-    """A fusion and the votes it came from; independent of later changes to filter and images."""
+    """A fusion and its votes; independent of later changes to the filter and the images."""
 
     case: FusionCase
     fused: Fused[E]
-    labels: tuple[int, ...]  #: The label value behind each index
+    labels: tuple[int, ...]  #: Label value of each index
     dtype: np.dtype[Any]  #: Dtype of the label image
-    undecided: int  #: The label of undecided voxels
+    undecided: int  #: Label of undecided voxels
     made_by: MadeBy
     memo: Memo = field(default_factory=Memo, repr=False)
 
@@ -109,11 +110,11 @@ class FusionResult(Result, Generic[E]):
         )
 
     def has_measurement(self, name: str) -> bool:
-        """Whether the filter that made this has a measurement of this name."""
+        """Return whether the filter that produced this result has a measurement of this name."""
         return any(one.name == name for one in measurements_of(self.made_by.kind))
 
     def __getitem__(self, measurement: str) -> Any:
-        """The value of a measurement, by name, of the filter that made this."""
+        """Return the value of a measurement, by name, of the filter that produced this result."""
         for one in measurements_of(self.made_by.kind):
             if one.name == measurement:
                 return one.value_in(self)
@@ -122,17 +123,17 @@ class FusionResult(Result, Generic[E]):
 
     @property
     def fusion(self) -> Fusion:
-        """The answer, by pattern, by disputed voxel or by voxel."""
+        """The fused labels and probabilities, by pattern, by disputed voxel or by voxel."""
         return self.fused.fusion
 
     @property
     def estimate(self) -> E:
-        """The method's own numbers."""
+        """The method's own estimates."""
         return self.fused.estimate
 
     @property
     def extras(self) -> Mapping[str, Any]:
-        """Other data of the method that outputs need."""
+        """Other data of the method required by outputs."""
         return self.fused.extras
 
     @property
@@ -141,17 +142,17 @@ class FusionResult(Result, Generic[E]):
         return self.case.loaded
 
     def detach(self) -> FusionResult[E]:
-        """A copy that keeps what later outputs need but does not refer to the caller's images."""
+        """Return a copy with all that later outputs require, without the caller's images."""
         case = self.case.without_inputs()
         return replace(self, case=case, fused=self.fused.with_case(case))
 
     @property
     def rater_names(self) -> tuple[str, ...]:
-        """The raters' names; "rater 0" and so on if they have none."""
+        """Names of the raters; "rater 0" and so on if they have none."""
         return self.case.names or default_rater_names(self.case.votes.number_of_raters)
 
     def with_rater_names(self, names: Sequence[str] | None) -> FusionResult[E]:
-        """A copy with these names of the raters; None keeps the present names."""
+        """Return a copy with these rater names; None keeps the current names."""
         if names is None:
             return self
         raters = self.case.votes.number_of_raters
@@ -165,11 +166,12 @@ class FusionResult(Result, Generic[E]):
     # -- images, a new one per call ---------------------------------------------------------
 
     def label_image(self, fusion: Fusion | None = None) -> Any:
-        """The label map of this fusion, or of another fusion of the same case."""
+        """Return the label map of this fusion, or of another fusion of the same case."""
         fusion = self.fusion if fusion is None else fusion
         undecided = self.undecided
         if not holds(self.dtype, [undecided]):
-            # Searching for undecided voxels may take as long as fusing: done only if needed.
+            # Searching for undecided voxels may take as long as fusing, so it is done only if
+            # needed.
             if fusion.has_undecided:
                 raise ParameterError(
                     f"must be set: voxels are tied, and one "
@@ -183,12 +185,12 @@ class FusionResult(Result, Generic[E]):
         return self.image(lambda out: fusion.write_labels(values, out), self.dtype)
 
     def probability_image(self, label: int | None = None) -> Any:
-        """Probability of a label, as float64; 0 everywhere if no rater used the label."""
+        """Return the probability of a label, as float64; 0 everywhere if no rater used it."""
         label = self.labels[-1] if label is None else label
         return self.image(lambda out: self.write(label, out))
 
     def dice_optimal_image(self, label: int | None = None) -> Any:
-        """Map of a label that maximizes the expected Dice under its probability; 0 elsewhere."""
+        """Return the mask of a label that maximizes the expected Dice under its probability."""
         from itk_consensus.fusing.dice_optimal_cut import dice_optimal_cut
 
         label = self.labels[-1] if label is None else label
@@ -205,21 +207,21 @@ class FusionResult(Result, Generic[E]):
         return self.image(lambda out: np.copyto(out, mask, casting="unsafe"), self.dtype)
 
     def uncertainty_image(self, kind: UncertaintyKind) -> Any:
-        """Uncertainty of each voxel from its probabilities, as float32."""
+        """Return the uncertainty of each voxel from its probabilities, as float32."""
         return self.image(lambda out: self.write_uncertainty(kind, out), np.float32)
 
     def image(self, write: Callable[[NDArray[Any]], Any], dtype: DTypeLike = np.float64) -> Any:
-        """A new image on the inputs' grid, filled by `write`."""
+        """Return a new image on the inputs' grid, filled by `write`."""
         return convert.make_image(write, dtype, self.like)
 
     # -- arrays -----------------------------------------------------------------------------
 
     def decision(self, labels: Sequence[int]) -> NDArray[Any]:
-        """Index of each voxel's label in another list of labels, or a code of `votes.ties`.
+        """Return each voxel's label as an index into other labels, or a code of `votes.ties`.
 
         Background and labels that are not in the list become label 0, if the list has it.
         """
-        # Voxels outside masks must be label 0 too, so that no contour separates them.
+        # Voxels outside masks must also be label 0, so that no contour separates them.
         background = labels.index(0) if 0 in labels else BACKGROUND
         known = [labels.index(label) if label in labels else background for label in self.labels]
         values = np.array([*known, background, UNDECIDED], np.min_scalar_type(-len(labels) - 2))
@@ -228,12 +230,12 @@ class FusionResult(Result, Generic[E]):
         return decision
 
     def settled_labels(self) -> NDArray[Any]:
-        """The label of each voxel; undecided voxels become background."""
+        """Return the label of each voxel; undecided voxels become background."""
         values = np.array([*self.labels, 0, 0], self.dtype)
         return np.asarray(values[self.decision(self.labels)])
 
     def rater_maps(self, missing: int) -> list[NDArray[Any]]:
-        """The label map of each rater, as the filter saw it.
+        """Return the label map of each rater, as used by the filter.
 
         Parameters
         ----------
@@ -249,7 +251,7 @@ class FusionResult(Result, Generic[E]):
         ]
 
     def probability(self, label: int) -> NDArray[np.float64]:
-        """Probability of a label at each voxel."""
+        """Return the probability of a label at each voxel."""
         probability = np.empty(self.like.geometry.shape)
         self.write(label, probability)
         return probability
@@ -257,9 +259,10 @@ class FusionResult(Result, Generic[E]):
     def probabilities_at(
         self, places: Mapping[int, NDArray[np.int64]]
     ) -> dict[int, NDArray[np.float64]]:
-        """Probability of each label at some voxels, given by label as ascending flat indices.
+        """Return the probability of each label at some voxels.
 
-        Labels that no rater used are left out.
+        The voxels are given by label, as ascending flat indices. Labels that no rater used are left
+        out.
         """
         index = {label: at for at, label in enumerate(self.labels)}
         wanted = {index[label]: where for label, where in places.items() if label in index}
@@ -279,7 +282,7 @@ class FusionResult(Result, Generic[E]):
 
 
 def result_of(made: Any) -> FusionResult[Any]:
-    """The given result, or the result of a filter's last Execute."""
+    """Return the given result, or the result of a filter's last Execute."""
     if isinstance(made, FusionResult):
         return made
     result = made.GetResult()
@@ -293,18 +296,18 @@ def result_of(made: Any) -> FusionResult[Any]:
 
 
 def makes_results(thing: Any) -> bool:
-    """Whether `result_of` accepts it: a result, or a filter that makes one."""
+    """Return whether `result_of` accepts an object: a result, or a filter that produces one."""
     return isinstance(thing, FusionResult) or hasattr(thing, "GetProbabilityImage")
 
 
 def holds(dtype: np.dtype[Any], values: Iterable[int]) -> bool:
-    """Whether an integer type holds all values."""
+    """Return whether an integer type can represent all values."""
     limits = np.iinfo(dtype)
     return all(limits.min <= value <= limits.max for value in values)
 
 
 def smallest_type(values: Iterable[int]) -> np.dtype[Any]:
-    """The smallest integer type that holds the values, unsigned if none is negative."""
+    """Return the smallest integer type for the values, which is unsigned if none is negative."""
     values = list(values)
     for candidate in _SIGNED if min(values, default=0) < 0 else _UNSIGNED:
         if holds(np.dtype(candidate), values):
@@ -313,9 +316,9 @@ def smallest_type(values: Iterable[int]) -> np.dtype[Any]:
 
 
 def common_type(inputs: Iterable[NDArray[Any] | None], labels: Iterable[int]) -> np.dtype[Any]:
-    """The dtype of a label map of these inputs, from their dtypes only.
+    """Return the dtype of a label map for these inputs, given only their dtypes.
 
-    If it cannot hold the labels, the smallest dtype that does.
+    If this dtype cannot represent the labels, the smallest dtype that can is returned.
     """
     labels = list(labels)
     common = label_type(array.dtype for array in inputs if array is not None)
@@ -323,11 +326,12 @@ def common_type(inputs: Iterable[NDArray[Any] | None], labels: Iterable[int]) ->
 
 
 def label_type(types: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
-    """The integer dtype of a label map of inputs of these dtypes: the common one, if there is one.
+    """Return the integer dtype of a label map for inputs of these dtypes.
 
-    Booleans give uint8, floating types int32.
+    This is the inputs' common dtype, if there is one. Booleans result in uint8, floating-point
+    types in int32.
     """
     whole: dict[str, np.dtype[Any]] = {"b": np.dtype(np.uint8), "f": np.dtype(np.int32)}
     common = np.result_type(*(whole.get(dtype.kind, dtype) for dtype in types))
-    # There is no integer type for uint64 and a signed one together.
+    # There is no integer type common to uint64 and a signed type.
     return common.newbyteorder("=") if common.kind in "ui" else np.dtype(np.int64)

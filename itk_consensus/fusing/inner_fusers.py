@@ -21,18 +21,18 @@ from itk_consensus.votes.uncertainty import UncertaintyKind
 
 
 class ImageFuser(LabelInputs):
-    """Base of filters that fuse labels with the help of the image on which they were drawn."""
+    """Base class of filters that fuse labels using the image on which they were drawn."""
 
     @abstractmethod
     def fuse_with(self, image: Any, labels: Any) -> FusionResult[Any]:
-        """Execute, for use within the package: return the result instead of an image."""
+        """Execute for use within the package: return the result instead of an image."""
 
 
 @dataclass(frozen=True)
 class Fuser(Kind[Any]):
-    """A fuser; on a command line, the name of its method."""
+    """Constraint: a fuser; on a command line, the name of its method."""
 
-    with_image: bool = False  #: Whether filters that also need an image are accepted
+    with_image: bool = False  #: Whether filters that also require an image are accepted
     annotation = "LabelFusionFilter"
 
     @property
@@ -66,17 +66,17 @@ class InnerFusersMixin(FuserRunnerMixin, LabelFusionFilter):
     def _run_image_fuser(
         self, fuser: ImageFuser, image: Any, case: FusionCase
     ) -> FusionResult[Any]:
-        """Run a fuser that needs an image; this filter applies the masks."""
+        """Run a fuser that requires an image; this filter applies the masks."""
         labels = list(case.loaded.owners)
         return self._run_inner_filter(fuser, lambda worker: worker.fuse_with(image, labels))
 
 
 @dataclass(frozen=True)
 class FusedShares(VoxelShares):
-    """Probabilities of another fuser, by the label indices of this one."""
+    """Probabilities from another fuser, by the label indices of this one."""
 
     fused: FusionResult[Any]
-    labels: tuple[int, ...]  #: The label value behind each index
+    labels: tuple[int, ...]  #: Label value of each index
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         self.fused.write(self.labels[label], out)

@@ -1,4 +1,4 @@
-"""The loop of all iterative methods: step, trace, stop rule, progress."""
+"""The main loop of all iterative methods: step, trace, stop rule, progress."""
 
 from __future__ import annotations
 
@@ -23,39 +23,41 @@ Score = TypeVar("Score")
 #: Smallest meaningful tolerance for probabilities: rounding hides smaller changes.
 _NO_CHANGE = float(np.finfo(np.float64).eps)
 
-#: Most iterations when the tolerance is below that; a few hundred are usual.
+#: Maximum number of iterations if the tolerance is below that; a few hundred are usual.
 MOST_WITHOUT_TOLERANCE = 10_000
 
 
 @dataclass(frozen=True)
 class StopRule:
-    """When to stop: the change is within the tolerance, or the maximum of iterations is reached.
+    """When to stop: if the change is within the tolerance, or after a maximum number of iterations.
 
-    A negative tolerance is never met, so exactly the maximum is run. A tolerance below rounding has
-    its own maximum: with exactly independent raters, EM slows down with every iteration, and the
-    change, which falls as 1/n^2, would take a hundred million iterations to vanish.
+    A negative tolerance is never met, so exactly the maximum number of iterations is run. A
+    tolerance below rounding error has its own maximum: with exactly independent raters, EM slows
+    down with every iteration, and the change, which decreases as 1/n^2, would take a hundred
+    million iterations to vanish.
     """
 
     tolerance: float
     maximum_iterations: int
-    #: What is compared with the tolerance: parameters, or the log likelihood of the data (EM only).
+    #: Quantity compared with the tolerance: parameters, or the log likelihood of the data (EM
+    #: only).
     criterion: StopCriterion = "parameters"
 
     @property
     def most_iterations(self) -> int:
-        """Number of iterations after which to stop in any case."""
+        """Number of iterations after which the loop always stops."""
         if 0 <= self.tolerance < _NO_CHANGE:
             return min(self.maximum_iterations, MOST_WITHOUT_TOLERANCE)
         return self.maximum_iterations
 
     def met(self, change: float) -> bool:
-        """Whether a change of probabilities is within the tolerance, or below rounding."""
+        """Return whether a change of probabilities is within the tolerance, or due to rounding."""
         return change <= _least_change(self.tolerance)
 
 
 @dataclass(frozen=True)
 class Step(Generic[State, Score]):
-    """Result of an iteration: the state, a score for the trace, and whether it is the last one."""
+    """Result of one iteration: the state, a score for the trace, and whether it is the last one."""
 
     state: State
     score: Score
@@ -82,7 +84,7 @@ def iterate(
     """
     work = current()
     state, done = start, False
-    del start  # free memory: it may be large
+    del start  # Free memory, since it may be large
     trace: list[Score] = []
     # The matrix products are small: a second BLAS thread would only busy-wait.
     with blas_threads(1):
@@ -104,12 +106,12 @@ def iterate(
 
 
 class ConvergenceTest:
-    """Test which of S runs have converged: by the tolerance, or because they cycle.
+    """Test for which of S runs have converged: by the tolerance, or because they cycle.
 
-    With a tolerance of 0, changes below rounding count as none, since a probability may approach 0
-    through all powers of ten. Rounding can also make a run cycle for ever, so each state is
-    compared with an earlier one that is replaced at every power of two, which detects cycles of any
-    length (Brent, BIT 20:176-184, 1980). Runs that would converge are not affected.
+    With a tolerance of 0, changes below rounding error are ignored, since a probability may
+    approach 0 through all powers of ten. Rounding can also make a run cycle forever, so each state
+    is compared with an earlier one that is replaced at every power of two, which detects cycles of
+    any length (Brent, BIT 20:176-184, 1980). Runs that would converge are not affected.
     """
 
     def __init__(self, tolerance: float) -> None:
@@ -118,12 +120,12 @@ class ConvergenceTest:
         self._earlier: list[NDArray[Any]] = []
 
     def reached(self, new: Floats, old: Floats, *others: NDArray[Any]) -> NDArray[np.bool_]:
-        """(S,) whether each run has converged after this step.
+        """Return (S,) whether each run has converged after this step.
 
         Parameters
         ----------
         new, old : (..., S, K) ndarray
-            Values that are compared with the tolerance, such as confusion matrices; NaN: undefined.
+            Values to compare with the tolerance, such as confusion matrices; NaN: undefined.
         others : (..., S, K) ndarrays
             Other state on which the next step depends.
         """
@@ -141,14 +143,14 @@ class ConvergenceTest:
 
 
 def _least_change(tolerance: float) -> float:
-    """The largest change that counts as converged; a negative tolerance stays negative."""
+    """Return the largest change that counts as converged; a negative tolerance stays negative."""
     return tolerance if tolerance < 0 else max(tolerance, _NO_CHANGE)
 
 
 def largest_change(new: Floats, old: Floats) -> Floats:
-    """(S,) largest |change| of each run in (..., S, K) values; infinite if all were NaN before."""
+    """Return the (S,) largest |change| of each run; infinite if all its values were NaN before."""
     axes = _all_but_runs(new)
-    # fmax skips NaN: values that stay undefined do not change.
+    # fmax skips NaN: values that remain undefined do not change.
     change = np.fmax.reduce(np.abs(new - old), axis=axes)
     if np.isnan(change).any():
         hopeless = np.isnan(new).all(axis=axes)
@@ -157,7 +159,7 @@ def largest_change(new: Floats, old: Floats) -> Floats:
 
 
 def _repeats(now: NDArray[Any], before: NDArray[Any]) -> NDArray[np.bool_]:
-    """(S,) whether all values of each run, NaN included, are the same as before."""
+    """Return (S,) whether all values of each run, including NaN, are the same as before."""
     same = now == before
     if np.isnan(now).any():
         same |= (now != now) & (before != before)

@@ -1,7 +1,7 @@
 """LabelFusionFilter: the base class of all fusers.
 
-A subclass declares its parameters and implements `_fuse(case)`. Loading, geometry, patterns,
-outputs, events and metadata are handled here.
+A subclass declares its parameters and implements `_fuse(case)`. This class handles loading,
+geometry, patterns, outputs, events and metadata.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from itk_consensus.fusing.fusion_result import (
 from itk_consensus.images import convert
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import BACKGROUND
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ AUTOMATIC_LABEL = 2**64 - 1
 
 
 class LabelFusionFilter(RaterInputs):
-    """Base of the fusers: a list of label images in, one image of the same kind out."""
+    """Base class of the fusers, which take label images and return one image of the same kind."""
 
     #: Parameters that the function form also accepts by position, in SimpleITK's order.
     positional: ClassVar[tuple[str, ...]] = ()
-    #: Laws that the filter obeys; the common tests check each of them.
+    #: Invariances of the filter; the common tests check each of them.
     laws: ClassVar[frozenset[str]] = frozenset(
         {"rater permutation", "relabelling", "unanimity", "background padding"}
     )
@@ -54,17 +55,17 @@ class LabelFusionFilter(RaterInputs):
     method: ClassVar[str] = ""
     #: For the README: assumptions, when to use it, reference.
     summary: ClassVar[str] = ""
-    #: Whether Execute returns the label map rather than the foreground's probability.
+    #: Whether Execute returns the label map instead of the foreground probability.
     returns_labels: ClassVar[bool] = True
     #: Whether inputs may be probability images.
     takes_probabilities: ClassVar[bool] = False
     #: Whether inputs may be label images or probabilities, which count as fractions of a vote.
     soft_inputs: ClassVar[bool] = False
-    #: Why parts of a volume cannot be fused separately; empty if patterns are sufficient.
+    #: Reason why parts of a volume cannot be fused separately; empty if patterns are sufficient.
     chunking_unsupported_reason: ClassVar[str] = (
         "it does not say that its answer follows from votes alone"
     )
-    #: Peak memory per voxel, beyond the inputs, when fusing five binary raters.
+    #: Peak memory in bytes per voxel, in addition to the inputs, when fusing five binary raters.
     bytes_per_voxel: ClassVar[int] = 0
 
     AgreementLimits = Parameter(
@@ -76,7 +77,7 @@ class LabelFusionFilter(RaterInputs):
 
     @property
     def foreground(self) -> float | None:
-        """The foreground value of a binary method; None for methods that fuse all labels."""
+        """Foreground value of a binary method; None for methods that fuse all labels."""
         return None
 
     # -- Execute ----------------------------------------------------------------------------
@@ -87,17 +88,17 @@ class LabelFusionFilter(RaterInputs):
         Parameters
         ----------
         images : list of images, or the images themselves
-            On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-            torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-            a missing vote; a vector image holds one rater per component. Dask arrays are not
-            computed.
+            Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+            torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+            masked voxel a missing vote; a vector image contains one rater per component. Dask
+            arrays are not computed.
 
         Returns
         -------
         image
-            Of the first input's type, with its geometry and device, and its metadata except what
-            can identify a person (see KeepMetaData). For dask arrays, a lazy dask array, computed
-            chunk by chunk, with the same result as in memory.
+            Image of the first input's type, with its geometry and device, and its metadata except
+            for data that can identify a person (see KeepMetaData). For dask arrays, a lazy dask
+            array that is computed chunk by chunk, with the same result as in memory.
         """
         return self._execute(images[0] if len(images) == 1 else list(images))
 
@@ -108,7 +109,7 @@ class LabelFusionFilter(RaterInputs):
         image_of: Callable[[Any], Any] | None = None,
         is_last: bool = False,
     ) -> Any:
-        """Fuse, and return an image of the result, by default `primary_output`.
+        """Fuse, and return an image of the result, by default the primary output.
 
         With `is_last`, nothing is kept for later outputs.
         """
@@ -116,20 +117,24 @@ class LabelFusionFilter(RaterInputs):
         with self._running() as run:
             self._check_parameters()
             if convert.are_chunked(inputs):
-                # Imported late, since `chunked` is built on the fusers.
+                # Imported late, since `chunked` depends on the fusers.
                 from itk_consensus.chunked.chunked_result import promised_result
 
                 run.result = promised_result(self, inputs)
                 return image_of(run.result)
             result = self._result_of(self._load(inputs), is_kept=not is_last)
             output = image_of(result)
-            if not is_last:
-                # Later outputs must neither refer to the caller's images nor see later changes.
+            if is_last:
+                # The result is discarded, so that no findings can be requested later.
+                self._warn_of_nothing_drawn(result)
+            else:
+                # Later outputs must not refer to the caller's images, nor be affected by later
+                # changes.
                 run.result = result.detach()
             return output
 
     def fuse_once(self, images: Any) -> Any:
-        """Execute without keeping anything for later outputs."""
+        """Execute without keeping any data for later outputs."""
         return self._execute(images, is_last=True)
 
     def fuse_to_labels(self, images: Sequence[Any]) -> Any:
@@ -139,7 +144,7 @@ class LabelFusionFilter(RaterInputs):
     def fuse(self, images: Any, reuse_from: FusionCase | None = None) -> FusionResult[Any]:
         """Execute, but return the result instead of an image; for use within the package.
 
-        `reuse_from` is a case of the same images, as of `_load`.
+        `reuse_from` is a case with the same images, as for `_load`.
         """
         with self._running() as run:
             self._check_parameters()
@@ -165,48 +170,49 @@ class LabelFusionFilter(RaterInputs):
         *,
         is_kept: bool = True,
     ) -> FusionResult[Any]:
-        """Compute the result of a case, a function of the case and the parameters.
+        """Compute the result of a case as a function of the case and the parameters.
 
-        `fuse` replaces `_fuse` if the algorithm has been run already. A result that is not kept
-        does not record the parameters, since that takes as long as an iteration of EM.
+        `fuse` replaces `_fuse` if the algorithm has already been run. A result that is not kept
+        does not record the parameters, since this takes as long as an iteration of EM.
         """
         labels = self._label_values(case)
         dtype = common_type(case.loaded.arrays, labels)
-        undecided = self._undecided_label(labels, dtype)
+        undecided = self.undecided_label(labels, dtype)
         answer = (fuse or self._fuse)(case)
         fused = answer if isinstance(answer, Fused) else Fused(answer, None)
         made_by = MadeBy.of(self, is_kept=is_kept)
         return FusionResult(case, fused, tuple(labels), dtype, undecided, made_by)
 
     def _check_parameters(self) -> None:
-        """Checks that concern several parameters at once; a subclass adds its own."""
+        """Check combinations of several parameters; subclasses add their own checks."""
 
     @abstractmethod
     def _fuse(self, case: FusionCase) -> Fusion | Fused[Any]:
         """Run the algorithm: a pure function of parameters and case.
 
-        Return `Fused` if the method has estimates of its own or data for further outputs.
+        Implementations return `Fused` if the method has its own estimates or data for further
+        outputs.
         """
 
     def primary_output(self, result: FusionResult[Any] | ChunkedResult) -> Any:
-        """The image that Execute returns."""
+        """Return the image that Execute returns."""
         return result.label_image() if self.returns_labels else result.probability_image()
 
     # -- chunks -----------------------------------------------------------------------------
 
     @property
     def chunking(self) -> str:
-        """How dask arrays are fused.
+        """How dask arrays are fused: "patterns", "tiles", "blocks" or not at all.
 
-        By their "patterns", in "tiles" with a halo, in "blocks" on the machine that has the votes
-        of all chunks, compressed, or not at all.
+        The options are by their "patterns", in "tiles" with a halo, in "blocks" on one machine that
+        stores the compressed votes of all chunks, or not at all.
         """
         if hasattr(self, "fuse_blocks"):
             return "blocks"
         return "patterns" if not self.chunking_unsupported_reason else "whole"
 
     def require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
-        """Raise an `InputError`, which names the memory needed, if the filter cannot use chunks."""
+        """Raise an `InputError` that states the required memory if chunks cannot be processed."""
         if self.chunking == "whole":
             voxels = math.prod(shape)
             needed = voxels * (sum(dtype.itemsize for dtype in types) + self.bytes_per_voxel)
@@ -220,57 +226,58 @@ class LabelFusionFilter(RaterInputs):
     # -- outputs ----------------------------------------------------------------------------
 
     def GetResult(self) -> FusionResult[Any] | ChunkedResult:
-        """The immutable result of the last Execute."""
+        """Return the immutable result of the last Execute."""
         result: FusionResult[Any] | ChunkedResult = self._require_executed(self._result)
         return result
 
     @property
     def fused(self) -> FusionResult[Any]:
-        """The result of the last Execute on images in memory; for use within the package."""
+        """Result of the last Execute on images in memory; for use within the package."""
         return result_of(self)
 
     @property
     def votes(self) -> DecisionPatterns:
-        """The votes of the last Execute; for use within the package."""
+        """Votes of the last Execute; for use within the package."""
         with self._making_output():
             return self.fused.case.patterns
 
     def GetLabels(self) -> tuple[int, ...]:
-        """The labels that occur in the last Execute's inputs, in increasing order."""
+        """Return the labels that occur in the inputs of the last Execute, in increasing order."""
         return self.GetResult().labels
 
     @output_method
     def GetLabelImage(self) -> Any:
-        """The fused label map of the last Execute."""
+        """Return the fused label map of the last Execute."""
         return self.GetResult().label_image()
 
     @output_method
     def GetProbabilityImage(self, label: int | None = None) -> Any:
-        """Probability, as float64, that the truth is this label, from the last Execute.
+        """Return the float64 probability of a label at each voxel, from the last Execute.
 
-        The default is the largest label that occurs: the foreground of a binary map. A label that
-        no rater used has probability 0 everywhere.
+        By default the largest label that occurs is used, i.e. the foreground of a binary map. A
+        label that no rater used has probability 0 everywhere.
         """
         return self.GetResult().probability_image(label)
 
     @output_method
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
-        """The mask of a label that maximizes the expected Dice under its probability.
+        """Return the mask of a label that maximizes the expected Dice under its probability.
 
-        It may differ from the label map, which has the most probable label at each voxel, where
-        probabilities are far from 0 and 1. The default is the largest label that occurs.
+        The mask may differ from the label map, which contains the most probable label at each
+        voxel, where probabilities are far from 0 and 1. By default the largest label that occurs is
+        used.
         """
         return self.GetResult().dice_optimal_image(label)
 
     @output_method
     def GetUncertaintyImage(self, kind: UncertaintyKind = "entropy") -> Any:
-        """Uncertainty of each voxel from the last probabilities, as float32; 0 is certain.
+        """Return the float32 uncertainty of each voxel from the probabilities; 0 is certain.
 
         Parameters
         ----------
         kind : "entropy", "disagreement" or "variance"
-            Minus the sum of p ln p; 1 - largest p; sum p (1 - p) / 2, which with two labels is
-            the variance p (1 - p) of either.
+            Minus the sum of p ln p; 1 - largest p; or sum p (1 - p) / 2, which for two labels is
+            the variance p (1 - p) of each.
         """
         if kind not in UNCERTAINTY_KINDS:
             raise ParameterError(
@@ -281,27 +288,32 @@ class LabelFusionFilter(RaterInputs):
 
     @output_method
     def GetDiagnostics(self, full: bool = True) -> Diagnostics:
-        """Findings about the last Execute, each with its number; computed on demand.
+        """Return the findings about the last Execute, with their values; computed on demand.
 
-        Those about the fusion (``.fusion``) tell whether the result can be trusted, those about the
-        raters (``.raters``) how well they agree and which of them may have made a slip.
+        Findings about the fusion (``.fusion``) indicate whether the result is reliable; findings
+        about the raters (``.raters``) indicate how well they agree and which of them may have made
+        a gross error. For dask arrays, findings that need voxels are left out, and the votes are
+        computed.
 
         Parameters
         ----------
         full : bool
-            Whether to compare the result with Consensus too, which takes as long as running it.
+            Whether to also compare the result with that of Consensus, which takes as long as
+            running it.
         """
-        # Imported late, since `assessment` is built on the fusers.
+        # Imported late, since `assessment` depends on the fusers.
         from itk_consensus.assessment.assessment import assess
 
-        return defensive_copy(assess(self.fused).findings(full))
+        result = self.GetResult()
+        known = result if isinstance(result, FusionResult) else result.as_table()
+        return defensive_copy(assess(known).findings(full))
 
     def _label_values(self, case: FusionCase) -> list[int]:
-        """The label value of each index; a binary filter uses its own foreground value."""
+        """Return the label value of each index; a binary filter uses its own foreground value."""
         return [int(label) for label in case.votes.labels]
 
-    def _undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
-        """The label of undecided voxels; raises if the inputs' dtype cannot hold it."""
+    def undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
+        """Return the label of undecided voxels; raise if the inputs' dtype cannot represent it."""
         given = getattr(self, "LabelForUndecidedPixels", AUTOMATIC_LABEL)
         if given == AUTOMATIC_LABEL:
             return max(labels) + 1
@@ -310,6 +322,30 @@ class LabelFusionFilter(RaterInputs):
                 "LabelForUndecidedPixels", f"must fit the inputs' type {dtype}, got {given}"
             )
         return int(given)
+
+    def _warn_of_nothing_drawn(self, result: FusionResult[Any]) -> None:
+        """Warn of raters, and of a result, without any label though most raters drew something.
+
+        Only if votes were counted anyway.
+        """
+        votes = result.case.votes
+        if not isinstance(votes, DecisionPatterns) or 0 not in votes.labels:
+            return
+        background = int(np.searchsorted(votes.labels, 0))
+        annotated = votes.present.any(axis=0)
+        drew = ((votes.patterns != background) & votes.present).any(axis=0)
+        # Where most raters drew nothing, the structure may be absent.
+        if 2 * np.count_nonzero(drew) <= np.count_nonzero(annotated):
+            return
+        empty = [result.rater_names[rater] for rater in np.flatnonzero(annotated & ~drew)]
+        if empty:
+            self._warn(
+                f"{', '.join(empty)} drew nothing, though most raters did; pass None for a rater "
+                "who did not look"
+            )
+        answers = result.fusion.answers()
+        if not any(((part != background) & (part != BACKGROUND)).any() for part in answers):
+            self._warn("the result is empty, though most raters drew something")
 
     def _warn_of_doubts(self, patterns: DecisionPatterns, is_switched: bool) -> None:
         """Warn if there is only one rater, or if labels are switched."""
@@ -322,7 +358,7 @@ class LabelFusionFilter(RaterInputs):
 
 
 class UndecidedLabelMixin(ProcessObject):
-    """The parameter LabelForUndecidedPixels, for filters that can leave voxels undecided."""
+    """Parameter LabelForUndecidedPixels, for filters that can leave voxels undecided."""
 
     LabelForUndecidedPixels = Parameter(
         Integer(),

@@ -1,4 +1,4 @@
-"""Inputs that must be label maps: refuse, or warn of, intensity images among them."""
+"""Inputs that must be label maps: reject intensity images among them, or warn about them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.intensities import MANY, intensity_reason
 from itk_consensus.votes.label_stack import LabelStack
 
-#: More labels than any atlas has structures: instances, or intensities.
+#: Exceeds the number of structures in any atlas: such inputs are instance maps or intensity images.
 _LABELS_OF_STRUCTURES = 1024
 
 
 def labels_only(insist: bool, name: str = "inputsAreLabels") -> dict[str, Any]:
-    """Options with which `convert.load` refuses intensity images among the inputs of a function.
+    """Return options for `convert.load` that reject intensity images among a function's inputs.
 
     Parameters
     ----------
     insist : bool
-        Whether the caller insists that inputs are labels although they look like an image.
+        Whether the caller insists that inputs are labels although they resemble an intensity image.
     name : str
-        The name of the argument for that, for the message.
+        Name of the corresponding argument, for the error message.
     """
 
     def refuse(where: Where, why: str) -> None:
@@ -68,9 +68,9 @@ def _image_error(where: Where, why: str, name: str, mentions: tuple[str, ...] = 
 
 
 class LabelInputs(ProcessObject):
-    """Base of filters whose inputs are label maps."""
+    """Base class of filters whose inputs are label maps."""
 
-    #: Whether intensity images are fused with a warning (SimpleITK fuses them without one).
+    #: Whether intensity images are fused with a warning (SimpleITK fuses them without a warning).
     fuses_images: ClassVar[bool] = False
 
     InputsAreLabels = Parameter(
@@ -81,22 +81,22 @@ class LabelInputs(ProcessObject):
     )
 
     def _label_options(self) -> dict[str, Any]:
-        """Options for loading inputs that must be labels."""
+        """Return options for loading inputs that must be labels."""
         return {} if self.InputsAreLabels else {"suspect": self._suspect}
 
     def _check_for_intensities(self, loaded: LoadedImages, labels: int) -> None:
-        """Test more voxels for intensities if there are more labels than structures in an atlas."""
+        """Test more voxels for intensities if the labels outnumber the structures of any atlas."""
         if labels <= _LABELS_OF_STRUCTURES or self.InputsAreLabels:
             return
         numbers = np.repeat(np.arange(len(loaded.components)), loaded.components)
         for index, array in zip(numbers.tolist(), loaded.arrays, strict=True):
-            if array is None or intensity_reason(array):  # reported already
+            if array is None or intensity_reason(array):  # already reported
                 continue
             if why := intensity_reason(array, MANY):
                 self._suspect(Where(owner=self.GetName(), input_index=index), why)
 
     def _suspect(self, where: Where, why: str) -> None:
-        """Refuse an input that looks like an image, or warn of it."""
+        """Reject an input that resembles an intensity image, or warn about it."""
         error = _image_error(where, why, "{InputsAreLabels}", ("InputsAreLabels",))
         if not self.fuses_images:
             raise error

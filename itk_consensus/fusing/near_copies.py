@@ -1,13 +1,14 @@
-"""Detect raters who copied: contours that coincide voxel by voxel where those of others do not.
+"""Detect copies among raters: contours that coincide where those of other raters do not.
 
-Raters who agree may all be right, but raters whose contours coincide to a fifth of a voxel share
-more than the truth. A pair is judged by the number of voxels on which it differs, relative to the
-voxels of its contours, and by independent witnesses: at least two other raters who drew about the
-same object, differ from the pair and from each other, and show that the errors of the pair are far
-larger than the difference within it.
+Raters who agree may all be right, but contours that coincide to within a fifth of a voxel indicate
+more than agreement about the true contour. A pair is judged by the number of voxels on which it
+differs, relative to the voxels of its contours, and by independent witnesses. These are at least
+two other raters who drew approximately the same object, who differ from the pair and from each
+other, and whose differences imply that the errors of the pair are far larger than the difference
+within it.
 
-Agreement against an outlier is not copying, since the outlier is not a witness; nor is agreement
-that there is nothing, since an empty mask has no contour.
+Two raters who differ only from an outlier are not copies, since an outlier is not a witness. Raters
+who agree that an image is empty are not copies either, since an empty mask has no contour.
 """
 
 from __future__ import annotations
@@ -31,18 +32,19 @@ from itk_consensus.space.boxes import (
 )
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
-#: Copies differ by less than this share of the voxels of their contours. Two raters whose contours
-#: each err by s voxels differ by about 1.1 s of them: .24 is an error of a fifth of a voxel.
+#: Copies differ by less than this fraction of the voxels of their contours. Two raters whose
+#: contours each have an error of s voxels differ by about 1.1 s of them: 0.24 corresponds to an
+#: error of a fifth of a voxel.
 COPY_SHARE = 0.24
 
-#: Contours of fewer voxels may coincide by chance.
+#: Contours with fewer voxels may coincide by chance.
 LEAST_CONTOUR = 75
 
-#: Copies differ by less than this share of their errors, as estimated from two witnesses.
+#: Copies differ by less than this fraction of their errors, as estimated from two witnesses.
 COPY_RATIO = 1 / 3
 
-#: Witnesses drew about the same object: they differ from the pair, within `REACH` of its contours,
-#: by less than this multiple of the voxels of these contours.
+#: Witnesses drew approximately the same object: within `REACH` of the pair's contours, they differ
+#: from the pair by less than this multiple of the voxels of these contours.
 NEAR = 3.0
 
 #: Distance from a contour, in voxels, within which other raters are compared.
@@ -53,9 +55,9 @@ MOST_RATERS = 200
 
 
 def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
-    """Group raters who are copies of each other; most groups have one rater.
+    """Return groups of raters who are copies of each other; most groups contain one rater.
 
-    Fewer than four raters are never copies, since two witnesses are needed.
+    With fewer than four raters no copies are found, since two witnesses are required.
     """
     raters = patterns.number_of_raters
     group = list(range(raters))
@@ -71,7 +73,7 @@ def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
 
 
 def same_masks(patterns: DecisionPatterns) -> list[list[int]]:
-    """Groups of two or more raters with identical label maps that are not background only."""
+    """Return groups of raters with identical label maps that are not only background."""
     groups: dict[bytes, list[int]] = {}
     background = patterns.labels == 0
     for rater, votes in enumerate(np.ascontiguousarray(patterns.patterns.T)):
@@ -83,7 +85,7 @@ def same_masks(patterns: DecisionPatterns) -> list[list[int]]:
 
 
 class _Contours:
-    """Contours of raters, traced on demand; of votes in blocks, block by block."""
+    """Contours of raters, computed on demand; for votes in blocks, block by block."""
 
     def __init__(self, patterns: DecisionPatterns) -> None:
         self._patterns = patterns
@@ -96,11 +98,11 @@ class _Contours:
         self._present = np.ascontiguousarray(patterns.present.T)
         self._known: dict[int, Mask] = {}
         self._lengths: dict[int, int] = {}
-        #: Whether an index is that of a foreground label, not of background or missing.
+        #: Whether an index is that of a foreground label, not of background or a missing vote.
         self._labels = np.append(patterns.labels != 0, False)
 
     def close_pairs(self) -> Iterable[tuple[int, int]]:
-        """Pairs that differ by less than half of what most pairs do: candidates for copies."""
+        """Return pairs that differ by less than half of what most pairs do: candidate copies."""
         every = disagreements(self._patterns)
         known = every[np.triu_indices(len(every), 1)]
         known = known[np.isfinite(known)]
@@ -112,11 +114,11 @@ class _Contours:
                 yield i, j
 
     def are_copied(self, i: int, j: int) -> bool:
-        """Whether two raters' contours coincide where those of witnesses do not."""
+        """Return whether two raters' contours coincide where those of witnesses do not."""
         differing = self._differing(i, j, self._patterns.counts)
         sizes = [self._length(rater) for rater in (i, j)]
-        # The union of the contours has at most this many voxels, which rules out most pairs
-        # quickly; 1 % is a margin for rounding.
+        # The union of the contours has at most this many voxels, which excludes most pairs quickly;
+        # 1 % is a margin for rounding.
         if differing > 1.01 * COPY_SHARE * sum(sizes):
             return False
         voxels = sum(int(np.count_nonzero(self._contours(i, j, box))) for box in self._boxes)
@@ -126,7 +128,7 @@ class _Contours:
         return self._errs_by_more(i, j, own, voxels)
 
     def _errs_by_more(self, i: int, j: int, own: float, voxels: int) -> bool:
-        """Whether any two witnesses show that a pair errs by far more than it differs.
+        """Return whether witnesses imply that a pair's errors are far larger than its difference.
 
         `voxels` is the total number of voxels of the pair's contours.
         """
@@ -146,7 +148,8 @@ class _Contours:
                 between = self._differing(k, m, counts) / voxels
                 if between < COPY_SHARE:
                     continue
-                # If errors are independent, that of a pair's rater is (d_ik + d_im - d_km) / 2.
+                # If errors are independent, the error of a rater in the pair is (d_ik + d_im -
+                # d_km) / 2.
                 found = True
                 if own >= COPY_RATIO * (apart[k] + apart[m] - between):
                     return False
@@ -154,18 +157,18 @@ class _Contours:
         return found
 
     def _length(self, rater: int) -> int:
-        """Number of voxels of a rater's contour."""
+        """Return the number of voxels of a rater's contour."""
         if rater not in self._lengths:
             found = (np.count_nonzero(self._contour(rater, box)) for box in self._boxes)
             self._lengths[rater] = int(sum(found))
         return self._lengths[rater]
 
     def _contours(self, i: int, j: int, box: Box) -> Mask:
-        """The voxels of two contours in a box."""
+        """Return a mask of the voxels of two contours in a box."""
         return np.asarray(self._contour(i, box) | self._contour(j, box))
 
     def _contour(self, rater: int, box: Box) -> Mask:
-        """Voxels of labels beside which the rater has another label, where that was annotated."""
+        """Return label voxels next to a voxel to which the rater assigned another label."""
         if len(self._boxes) > 1:
             wide = grow_box(box, [1] * len(box), self._shape)
             return self._traced(rater, wide)[relative_to(box, wide)]
@@ -187,7 +190,7 @@ class _Contours:
         return np.asarray(found & self._labels[volume])
 
     def _counts_around(self, i: int, j: int, block: Box) -> NDArray[np.int64]:
-        """(P,) voxels of each pattern in a block within reach of two contours."""
+        """Return (P,) voxel counts by pattern, in a block, within reach of two contours."""
         codes, slots = self._patterns.codes, self._patterns.slots
         assert codes is not None
         assert slots is not None
@@ -212,7 +215,7 @@ class _Contours:
 
 
 def _neighbours(dimension: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Slices of all voxels but the first along an axis, and of the voxel before each."""
+    """Return slices of all voxels but the first along an axis, and of the voxel before each."""
     whole = [slice(None)] * dimension
     ahead, behind = list(whole), list(whole)
     ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
@@ -220,7 +223,7 @@ def _neighbours(dimension: int, axis: int) -> tuple[tuple[slice, ...], tuple[sli
 
 
 def disagreements(patterns: DecisionPatterns) -> Floats:
-    """(J, J) share of the voxels that both raters annotated on which they differ; NaN if none."""
+    """Return the (J, J) share of jointly annotated voxels on which raters differ; NaN if none."""
     same = patterns.shared_votes.sum(axis=0)
     both = patterns.shared_voxels
     share = np.divide(both - same, both, out=np.full(same.shape, np.nan), where=both > 0)

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
 
-#: One-sided; stricter than the usual .95, since the best of several candidates is often chosen.
+#: One-sided confidence level; stricter than the usual 0.95, since the best of several candidates is
+#: often chosen.
 _CONFIDENCE = 0.975
 
-#: Most groups for leaving cases out; with fewer cases, each is a group.
+#: Maximum number of groups for leaving cases out; with fewer cases, each case is a group.
 _MOST_GROUPS = 25
 
 
@@ -26,7 +27,7 @@ class Gain(NamedTuple):
 
     @classmethod
     def of(cls, gains: Floats, comparisons: int = 1) -> Gain:
-        """Student's t interval over two or more cases, Bonferroni-corrected for `comparisons`."""
+        """Compute the t interval for several cases, Bonferroni-corrected for `comparisons`."""
         number, mean = len(gains), float(gains.mean())
         error = float(gains.std(ddof=1)) / number**0.5
         level = 1 - (1 - _CONFIDENCE) / comparisons
@@ -35,7 +36,7 @@ class Gain(NamedTuple):
 
     @property
     def is_shown(self) -> bool:
-        """Whether the gain is significantly above 0."""
+        """Whether the gain is significantly greater than 0."""
         return self.low > 0
 
     def __str__(self) -> str:
@@ -43,6 +44,6 @@ class Gain(NamedTuple):
 
 
 def left_out_groups(cases: int) -> list[NDArray[np.bool_]]:
-    """(C,) flags of the cases in each left-out group; a group is a single case if cases are few."""
+    """Return (C,) masks of the groups of cases to leave out; few cases form groups of one."""
     group = np.arange(cases) % min(cases, _MOST_GROUPS)
     return [group == one for one in range(group.max() + 1)]

@@ -34,14 +34,14 @@ Array = NDArray[Any]
 class ProbabilityInputsMixin(LabelFusionFilter):
     """Interpret inputs as labels or probabilities by their dtypes, without guessing.
 
-    - Images of an integer type are label images.
-    - If any scalar image has a floating type, all are foreground probabilities.
-    - Vector images of a floating type (channels of a MetaTensor), lists of one image per class,
+    - Images of integer type are label images.
+    - If any scalar image has a floating-point type, all images are foreground probabilities.
+    - Vector images of floating-point type (channels of a MetaTensor), lists of one image per class,
       and arrays with `ClassAxis` are class probabilities, which must sum to 1; class k is label k.
 
-    Probabilities of a rater who is certain everywhere are 0.0 and 1.0, which must not be taken for
-    labels. For methods that usually get labels, which many tools save as floats, `SoftInputsMixin`
-    looks for fractions instead.
+    The probabilities of a rater who is certain everywhere are 0.0 and 1.0, which must not be
+    mistaken for labels. For methods whose inputs are usually labels, which many tools save as
+    floats, `SoftInputsMixin` tests for fractional values instead.
     """
 
     takes_probabilities = True
@@ -54,7 +54,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         in_cli=False,
     )
 
-    #: For messages: what inputs may be, other than probabilities.
+    #: For messages: description of accepted inputs other than probabilities.
     _otherwise = "labels of an integer type or, as some input is of a floating type"
 
     def require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
@@ -82,7 +82,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return case.with_rater_names(names) if names else case
 
     def _by_class(self, images: Any) -> tuple[Any, int]:
-        """Flatten lists of one image per class; returns images and number of classes, 0 if none."""
+        """Flatten lists of one image per class; return images and number of classes, 0 if none."""
         if self.ClassAxis is not None:
             given = convert.as_list(images, self.GetName())
             images = [self._split(image, self.ClassAxis, i) for i, image in enumerate(given)]
@@ -126,7 +126,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return [image[(*before, number)] for number in range(np.shape(image)[axis])]
 
     def _components(self, loaded: LoadedImages) -> int:
-        """Number of components of vector images of probabilities; 0 if there are none."""
+        """Return the number of components of probability vector images; 0 if there are none."""
         present = [array for array in loaded.arrays if array is not None]
         numbers = {
             number
@@ -144,11 +144,11 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return numbers.pop()
 
     def _case_of_probabilities(self, loaded: LoadedImages, classes: int, needs: str) -> FusionCase:
-        """Make a case of class probabilities, or of foreground probabilities if `classes` is 0."""
+        """Build a case of class probabilities, or of foreground probabilities if `classes` is 0."""
         if not classes:
             self._reject_hidden_classes(loaded.arrays)
         opinions, where = grouped_opinions(loaded.arrays, classes or 1), self._where(loaded)
-        # A wrong number of masks is reported by the stack.
+        # A wrong number of masks is reported when the stack is created.
         masks = where.pop("rater_masks") or [None] * len(opinions)
         if self.MissingLabel is not None:
             pairs = zip(opinions, masks, strict=False)
@@ -157,7 +157,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
             if opinion is not None:
                 self._check(opinion, intersect_masks(mask, where["mask"]), index)
         where["rater_masks"] = None if all(mask is None for mask in masks) else masks
-        # Diagnostics use each rater's most probable labels.
+        # Diagnostics use the most probable label of each rater.
         if classes:
             said = [
                 None if opinion is None else most_probable_class(opinion) for opinion in opinions
@@ -171,7 +171,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return FusionCase(loaded, votes, stack, soft)
 
     def _reject_hidden_classes(self, arrays: Sequence[Array | None]) -> None:
-        """Refuse arrays (C, Z, Y, X) of class probabilities, which sum to 1 along C."""
+        """Reject arrays (C, Z, Y, X) of class probabilities, which sum to 1 along C."""
         for index, array in enumerate(arrays):
             if array is None or array.ndim < 3 or len(array) < 2 or array.dtype.kind != "f":
                 continue
@@ -185,7 +185,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
                 )
 
     def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
-        """Whether images of one component are foreground probabilities."""
+        """Return whether images of one component are foreground probabilities."""
         return any(array is not None and array.dtype.kind == "f" for array in arrays)
 
     def _check(self, opinion: Sequence[Array], mask: Array | None, index: int) -> None:
@@ -205,12 +205,13 @@ class ProbabilityInputsMixin(LabelFusionFilter):
 
 
 class SoftInputsMixin(ProbabilityInputsMixin):
-    """Interpret whole numbers as labels, whatever the dtype, and fractions as probabilities.
+    """Interpret whole numbers as labels, independent of the dtype, and fractions as probabilities.
 
-    - Whole numbers are labels, whatever their type.
-    - If any input has a fraction, all are foreground probabilities; masks count as certain ones.
-    - Vector images of a floating type whose components sum to 1, lists of one image per class and
-      arrays with `ClassAxis` are class probabilities; other components are raters of their own.
+    - Whole numbers are labels, independent of their type.
+    - If any input contains fractional values, all inputs are foreground probabilities; masks count
+      as probabilities 0 and 1.
+    - Vector images of floating-point type whose components sum to 1, lists of one image per class,
+      and arrays with `ClassAxis` are class probabilities; other components are separate raters.
     """
 
     takes_probabilities = False
@@ -233,7 +234,7 @@ class SoftInputsMixin(ProbabilityInputsMixin):
 
 
 def _are_named_lists(images: Any) -> bool:
-    """Whether inputs are a mapping of raters, some of which are lists of classes."""
+    """Return whether inputs are a mapping of raters, some of which are lists of classes."""
     return isinstance(images, Mapping) and any(
         isinstance(rater, (list, tuple)) for rater in images.values()
     )
@@ -249,8 +250,8 @@ def grouped_opinions(arrays: Sequence[Array | None], classes: int) -> list[Seque
 
 
 def _group_by_rater(loaded: LoadedImages, classes: int) -> LoadedImages:
-    """A copy with `classes` arrays for missing raters too, and one mask per rater."""
-    # A missing vector image is one None, a missing list as many as it has classes.
+    """Return a copy with `classes` arrays also for missing raters, and one mask per rater."""
+    # A missing vector image is a single None, a missing list has one None per class.
     is_list = max(loaded.components) == 1
     sizes = [classes] * (len(loaded.arrays) // classes) if is_list else loaded.components
     arrays: list[Array | None] = []
@@ -266,7 +267,7 @@ def _group_by_rater(loaded: LoadedImages, classes: int) -> LoadedImages:
 def _annotated_mask(
     missing: int, opinion: Sequence[Array] | None, mask: Array | None
 ) -> Array | None:
-    """Mask of where a rater gave an opinion: inside its mask and not the missing value."""
+    """Return a mask of where a rater gave an opinion: inside the mask, without missing values."""
     if opinion is None:
         return mask
     return intersect_masks(mask, np.asarray(opinion[0] != missing))

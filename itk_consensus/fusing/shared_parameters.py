@@ -15,7 +15,7 @@ from itk_consensus.core.process_object import ProcessObject
 
 
 class RaterWeightsMixin(ProcessObject):
-    """One weight per rater, all equal until set."""
+    """One weight per rater; all weights are equal until set."""
 
     RaterWeights = Parameter(
         optional(Reals(low=0.0)), None, "Weight of each rater's vote.", default_doc="equal"
@@ -33,7 +33,7 @@ class RaterWeightsMixin(ProcessObject):
 
 
 def prior_parameter(default_doc: str) -> Parameter[Any]:
-    """The parameter Prior of a filter; `default_doc` describes its default."""
+    """Return the parameter Prior of a filter; `default_doc` describes its default."""
     return Parameter(
         optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
         None,
@@ -45,9 +45,10 @@ def prior_parameter(default_doc: str) -> Parameter[Any]:
 def label_prior(
     given: float | Mapping[int, float] | None, labels: Sequence[int], owner: str
 ) -> NDArray[np.float64]:
-    """(K,) probability of each label; they sum to one.
+    """Return the (K,) prior probability of each label; the sum is one.
 
-    `given` is the probability of the higher of two labels, or of each label; None: equal ones.
+    `given` is the probability of the higher of two labels, or of each label; None: equal
+    probabilities.
     """
     if given is None or len(labels) == 1:
         return np.full(len(labels), 1 / len(labels))

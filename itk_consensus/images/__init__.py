@@ -1,1 +1,1 @@
-"""Reading and making images: the only package that imports SimpleITK and itk."""
+"""Reading and creation of images: the only package that imports SimpleITK and itk."""

@@ -1,4 +1,4 @@
-"""Hashes of image files and voxels, and claims on the files that an image consists of."""
+"""Hashes of image files and voxels, and claims on the files of which an image consists."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from itk_consensus.storage.hashes import CHUNK_BYTES, file_hash
 
 
 def image_hashes(path: PathLike) -> dict[Path, str]:
-    """SHA-256 of every file that an image consists of; some keep header and voxels apart."""
+    """Return the SHA-256 of every file of an image; some formats store header and voxels apart."""
     return {file: file_hash(file) for file in files_of(path)}
 
 
 def voxel_hash(labels: NDArray[Any]) -> str:
-    """SHA-256 of labels cast to little-endian int64 in C order, so that dtypes do not matter."""
+    """Return the SHA-256 of labels as little-endian int64 in C order, independent of the dtype."""
     digest, flat = hashlib.sha256(), np.ascontiguousarray(labels).reshape(-1)
     for start in range(0, flat.size, CHUNK_BYTES):
         digest.update(flat[start : start + CHUNK_BYTES].astype("<i8").tobytes())
@@ -29,7 +29,7 @@ def voxel_hash(labels: NDArray[Any]) -> str:
 
 
 def claims_on(path: Path, what: str = "the input") -> list[Claim]:
-    """Claims on a folder, or on all files that an image consists of.
+    """Return the claims on a folder, or on all files of an image.
 
     Raises
     ------

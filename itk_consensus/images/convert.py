@@ -1,4 +1,4 @@
-"""Images to arrays with one geometry, and arrays back to images of the same family."""
+"""Convert images to arrays with one geometry, and arrays back to images of the same family."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.intensities import intensity_reason
 
 #: Library, module and class of each family's adapter, tried in this order: a MetaTensor is also a
-#: tensor, and nearly everything is array-like. An adapter is imported only once its library is.
+#: tensor, and nearly everything is array-like. An adapter is imported only if its library has been
+#: imported.
 _ADAPTERS = {
     Family.SIMPLEITK: ("SimpleITK", "simpleitk_family", "SimpleITKFamily"),
     Family.NUMPY: ("numpy", "array_family", "ArrayFamily"),
@@ -47,8 +48,8 @@ def _adapter(family: Family) -> ImageFamily:
     return adapter
 
 
-#: Called with an input that looks like an intensity image where labels are expected, and the
-#: evidence for it.
+#: Called with an input that looks like an intensity image although labels are expected, and with
+#: the reason.
 Suspect = Callable[[Where, str], None]
 
 
@@ -65,12 +66,12 @@ def load(
     Parameters
     ----------
     images : image, or iterable of image, ndarray or None
-        Images of any `Family`; None is a missing rater, a vector image one rater per component.
-        Families may be mixed, but not images with arrays, which have no geometry.
+        Images of any `Family`; None stands for a missing rater; in a vector image, each component
+        is a rater. Families may be mixed, except images with arrays, which have no geometry.
     owner : str
         Name of the filter, for error messages.
     keep : Keep
-        Which metadata of the first input the outputs keep.
+        Metadata of the first input that the outputs keep.
     suspect : callable, optional
         Called for each input that looks like an intensity image instead of labels.
     tolerances : float
@@ -79,7 +80,7 @@ def load(
     Raises
     ------
     InputError
-        There is no image, or an input is not an image of real numbers.
+        There are no images, or an input is not an image of real numbers.
     GeometryError
         Images differ in size or physical space.
     """
@@ -97,7 +98,7 @@ def load_with_gaps(
     suspect: Suspect | None = None,
     **tolerances: float,
 ) -> LoadedImages:
-    """Load inputs like `load`, but allow masked arrays: callers must use `annotated`."""
+    """Load inputs like `load`, but accept masked arrays: callers must use `annotated`."""
     names = tuple(map(str, images)) if isinstance(images, Mapping) else ()
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
@@ -186,7 +187,7 @@ def load_channels(
 
 
 def allocate(dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
-    """Make an output of the family, geometry and metadata of `like`, for a kernel to write into."""
+    """Make an output of the family, geometry and metadata of `like` that a kernel can write to."""
     return _adapter(like.family).allocate(dtype, like)
 
 
@@ -198,9 +199,9 @@ def make_image(write: Callable[[Array], Any], dtype: npt.DTypeLike, like: Loaded
 
 
 def to_image(array: Array, like: LoadedImages) -> Any:
-    """Turn a finished array into an image of the family, geometry and metadata of `like`.
+    """Convert a finished array to an image of the family, geometry and metadata of `like`.
 
-    Where the values are not computed yet, `allocate` saves this copy.
+    If the values have not been computed yet, `allocate` avoids this copy.
     """
     return _adapter(like.family).to_image(array, like)
 
@@ -212,7 +213,7 @@ def unit_image(array: Array) -> Any:
 
 
 def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
-    """Turn finished arrays into the components of one vector image, otherwise like `to_image`."""
+    """Convert finished arrays to the components of one vector image; otherwise like `to_image`."""
     return _adapter(like.family).to_vector_image(components, like)
 
 
@@ -229,7 +230,7 @@ def as_list(images: Any, owner: str) -> list[Any]:
             "pass list(a) if the first axis is the rater",
             owner=owner,
         )
-    # Images and strings are iterable too, by voxel and by character, but are single inputs.
+    # Images and strings can also be iterated, by voxel and by character, but are single inputs.
     if family is not None or isinstance(images, (str, bytes, os.PathLike)):
         return [images]
     if not isinstance(images, Iterable):
@@ -246,7 +247,7 @@ def _output_of(candidate: Any) -> Any:
 
 
 def are_chunked(images: Any) -> bool:
-    """Whether any input is a dask array; never imports dask."""
+    """Whether any input is a dask array; does not import dask."""
     lazy = getattr(sys.modules.get("dask.array"), "Array", None)
     if lazy is None:
         return False
@@ -313,7 +314,7 @@ def _reject_arrays_among_images(families: dict[int, Family], owner: str) -> None
 def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
     """Raise if one of several images has three or four uint8 components: RGB(A), not raters.
 
-    A single such image is taken for one rater per component, like every vector image.
+    A single image of this type is interpreted as one rater per component, as every vector image.
     """
     for index, image in read.items():
         if len(image.components) in (3, 4) and image.components[0].dtype == np.uint8:

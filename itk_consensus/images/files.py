@@ -1,4 +1,4 @@
-"""Reading and writing of image files, with checks that the image libraries lack.
+"""Reading and writing of image files, with checks that image libraries lack.
 
 Writing is atomic: if it fails, an existing file is left unchanged.
 """
@@ -42,7 +42,7 @@ _HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
     binary.bmp_header,
     binary.jpeg_header,
 )
-# ITK's readers that trust headers; they get only files whose headers were checked here.
+# ITK readers that trust headers; they are only used for files whose headers were checked here.
 _TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFImageIO"}
 _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImageIO"}
 #: The reader of a format that cannot store segments in layers.
@@ -61,7 +61,7 @@ _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
     "DICOM is written by write_dicom_segmentation, write_dicom_contours or --per-structure only",
 )
-# Not written, since their libraries crash when the disk is full.
+# Not supported for writing, since their libraries crash if the disk is full.
 _NOT_WRITTEN |= dict.fromkeys(
     (".hdf", ".h4", ".hdf4", ".h5", ".hdf5", ".he4", ".he5", ".hd5"), "HDF5 is not written"
 )
@@ -71,7 +71,7 @@ _SEGMENTATION_CLASSES = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.
 
 
 def split_image_name(path: PathLike) -> tuple[str, str]:
-    """Split a file name into stem and extension; ``.nii.gz`` and the like are one extension."""
+    """Split a file name into stem and extension; ``.nii.gz`` and similar count as one extension."""
     path = Path(path)
     suffix = path.suffix
     if suffix.lower() == ".gz":
@@ -80,10 +80,10 @@ def split_image_name(path: PathLike) -> tuple[str, str]:
 
 
 def distinct_names(names: Sequence[str], files: Sequence[Path]) -> tuple[str, ...]:
-    """Make duplicate names distinct; unique names stay as they are.
+    """Make duplicate names distinct; unique names are left unchanged.
 
-    Duplicates get the folders in which they differ, or the extension, or a number if they are the
-    same file.
+    Duplicates are extended by the folders in which they differ, by the extension, or by a number if
+    they are the same file.
     """
     places = [Path(os.path.abspath(file)) for file in files]
     found = list(names)
@@ -115,7 +115,7 @@ def read_image(path: PathLike) -> Any:
     Raises
     ------
     FileError
-        It is not an image, voxels are missing, or it holds overlapping segments, which would be
+        It is not an image, voxels are missing, or it contains overlapping segments, which would be
         mistaken for raters or slices.
     """
     path = Path(path)
@@ -125,7 +125,7 @@ def read_image(path: PathLike) -> Any:
             reader.ReadImageInformation()
             reject_layers(reader, path)
         image = reader.Execute()
-        # Integers are always finite, so their header need not be read again.
+        # Integers are always finite, so the header need not be read again.
         if reader.GetImageIO() == _WITHOUT_LAYERS and "float" in image.GetPixelIDTypeAsString():
             _restore_not_finite(image, path)
     except RuntimeError as error:
@@ -135,7 +135,7 @@ def read_image(path: PathLike) -> Any:
         raise FileError(f"cannot be read as an image: {_reason(error)}", path=path) from error
     is_vector = image.GetNumberOfComponentsPerPixel() > 1
     if is_vector and reader.GetImageIOFromFileName(str(path)) in _PHOTOGRAPHS:
-        image.SetMetaData(PIXEL_KIND, "RGB-color")  # as ITK marks a NRRD file of colours
+        image.SetMetaData(PIXEL_KIND, "RGB-color")  # as ITK marks a NRRD file with colours
     return image
 
 
@@ -146,13 +146,13 @@ def _restore_not_finite(image: Any, path: Path) -> None:
         view = sitk.GetArrayViewFromImage(image)
         memory = keep_alive(view, image, writable=True)
         number = image.GetNumberOfComponentsPerPixel()
-        # NIfTI stores all voxels of one component before those of the next.
+        # NIfTI stores all voxels of one component before the next component.
         component, voxel = np.divmod(places, memory.size // number)
         memory.reshape(-1, number)[voxel, component] = values
 
 
 def find_not_finite(path: Path) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Flat indices and values of voxels that are NaN or infinite but would be read as 0."""
+    """Return flat indices and values of NaN and infinite voxels that would be read as 0."""
     described, header = _header(path)
     if header is None or header.image_io != _WITHOUT_LAYERS:
         return np.empty(0, np.intp), np.empty(0)
@@ -160,14 +160,14 @@ def find_not_finite(path: Path) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
 
 
 def files_of(path: PathLike) -> list[Path]:
-    """Every file an image consists of: itself, its header, and those with its voxels."""
+    """Return all files of an image: the file itself, its header, and those with its voxels."""
     path = Path(path)
     described, header = _header(path)
     return list(dict.fromkeys([path, described, *(header.data if header else ())]))
 
 
 def read_quietly(path: PathLike) -> tuple[Any, str]:
-    """Read an image; also return what the image library printed to stderr meanwhile."""
+    """Read an image; also return what the image library printed to stderr while reading."""
     with capture_library_output() as printed:
         image = read_image(path)
     return image, printed[0]
@@ -175,7 +175,7 @@ def read_quietly(path: PathLike) -> tuple[Any, str]:
 
 @contextmanager
 def capture_library_output() -> Iterator[list[str]]:
-    """Capture what image libraries write to the process's stderr; on exit the list holds it."""
+    """Capture what image libraries write to stderr; on exit, the list contains it."""
     captured: list[str] = []
     with tempfile.TemporaryFile() as printed:
         with _redirect_stderr(printed):
@@ -200,13 +200,13 @@ def write_image(
 ) -> None:
     """Write a SimpleITK image atomically, compressed if the format supports it.
 
-    If it is an output, the file is marked as one (`own_outputs`).
+    If it is an output, the file is marked as such (see `own_outputs`).
     """
     path = Path(path)
     if _format(path) in _NOT_WRITTEN:
         raise FileError(f"{_NOT_WRITTEN[_format(path)]}; {_USE}", path=path)
     if _format(path) in (".mha", ".mhd") and "%" in path.name:
-        # MetaIO passes the name of the voxels' file, which contains this one, to printf.
+        # MetaIO passes the name of the voxel file, which contains this name, to printf.
         raise FileError("cannot be written: the name of a MetaImage must not have %", path=path)
     with atomic_write(path, alone=_format(path) in _ONE_FILE) as draft:
         try:
@@ -228,7 +228,7 @@ def join_volumes(images: Sequence[Any]) -> Any:
 
 
 def _header(path: Path) -> tuple[Path, Header | None]:
-    """The header file of an image, and its header; None if its format is not checked."""
+    """Return the header file of an image, and its header; None if its format is not checked."""
     require_regular(path)
     described = binary.nifti_header_file(path) or path
     require_regular(described)
@@ -265,7 +265,7 @@ def _reject_twin(header: Header, path: Path) -> None:
 def reject_contours(path: Path) -> None:
     """Raise if a file is an RTSTRUCT: its contours can only be read with their image series."""
     head, _ = head_of(path)
-    # A DICOM file's SOP class is in its first bytes.
+    # The SOP class of a DICOM file is within its first bytes.
     if head[128:132] == b"DICM" and _CONTOURS_CLASS.search(head[:1024]):
         raise FileError(
             "is an RTSTRUCT, contours on a series of images; use read_dicom_contours or, on the "
@@ -275,7 +275,7 @@ def reject_contours(path: Path) -> None:
 
 
 def reject_layers(reader: Any, path: Path) -> None:
-    """Raise if a file holds overlapping segments, which would silently be read as raters."""
+    """Raise if a file contains overlapping segments, which would silently be read as raters."""
     keys = reader.GetMetaDataKeys()
     if (
         "0008|0016" in keys
@@ -297,12 +297,12 @@ def reject_layers(reader: Any, path: Path) -> None:
 
 
 def _format(path: Path) -> str:
-    """The extension without ``.gz``, in lower case."""
+    """Return the extension without ``.gz``, in lower case."""
     return split_image_name(path)[1].lower().removesuffix(".gz")
 
 
 def _reason(error: RuntimeError) -> str:
-    """The last line of a SimpleITK error, which describes the problem."""
+    """Return the last line of a SimpleITK error, which describes the problem."""
     last_line = str(error).strip().splitlines()[-1].removeprefix("sitk::ERROR: ")
     if last_line.startswith("Unable to determine ImageIO"):
         return "its contents or extension belong to no image format that SimpleITK supports"
@@ -310,7 +310,7 @@ def _reason(error: RuntimeError) -> str:
 
 
 def _check_written(draft: Path, image: Any, path: Path) -> None:
-    """Read a written file back, and raise if a full disk or its format lost anything."""
+    """Read a written file back, and raise if data were lost (full disk, or unsuitable format)."""
     try:
         reader = header_reader(draft)
     except FileError as error:
@@ -332,10 +332,10 @@ def _check_written(draft: Path, image: Any, path: Path) -> None:
 
 
 def _lost_geometry(reader: Any, image: Any) -> str:
-    """Describe how a file's geometry differs from the image's, apart from axes of one voxel."""
+    """Describe how a file's geometry differs from the image's, ignoring axes of length 1."""
     held, wanted = (_space_of(one, _MOST_AXES) for one in (reader, image))
     sizes = [[extent for extent in one.GetSize() if extent > 1] for one in (reader, image)]
-    # Some formats store float32, which is exact to a thousandth of a voxel in any scanner.
+    # Some formats store float32, which is accurate to a thousandth of a voxel in any scanner.
     spacing = np.asarray(wanted["spacing"])
     far = 1e-6 * np.abs(wanted["origin"]).max()
     close = {"spacing": 1e-5 * spacing.max(), "origin": 1e-3 * spacing.min() + far}
@@ -355,7 +355,7 @@ def _format_vector(values: Sequence[float]) -> str:
 
 
 def _space_of(image: Any, axes: int) -> dict[str, NDArray[np.float64]]:
-    """Spacing, origin and direction, padded to the given number of axes."""
+    """Return spacing, origin and direction, padded to the given number of axes."""
     known = image.GetDimension()
     direction = np.eye(axes)
     direction[:known, :known] = np.reshape(image.GetDirection(), (known, known))
@@ -365,18 +365,18 @@ def _space_of(image: Any, axes: int) -> dict[str, NDArray[np.float64]]:
 
 
 def _suitable_formats(image: Any) -> str:
-    """Advice on formats that can store the image, even if its axes are not orthogonal."""
+    """Return advice on formats that can store the image, including non-orthogonal axes."""
     axes = np.reshape(image.GetDirection(), (image.GetDimension(),) * 2)
     off = np.abs(axes.T @ axes - np.eye(len(axes)))
     if off.max() <= _RIGHT:
         return _USE
-    # NRRD stores spacing times direction, so it needs directions of length 1.
+    # NRRD stores spacing times direction, so directions must have length 1.
     return "use .nrrd, .nhdr or .mha" if np.diag(off).max() <= _RIGHT else "use .mha or .mhd"
 
 
 @contextmanager
 def _redirect_stderr(file: IO[bytes]) -> Iterator[None]:
-    """Redirect the process's stderr, to which image libraries write directly, into a file."""
+    """Redirect the process's stderr, to which image libraries write directly, to a file."""
     try:
         original = os.dup(2)
     except OSError:  # the process has no stderr to redirect

@@ -15,14 +15,14 @@ from itk_consensus.core.errors import GeometryError
 
 @dataclass(frozen=True)
 class ImageGeometry:
-    """The grid an image is sampled on."""
+    """The grid on which an image is sampled."""
 
     #: In ITK order (x, y, z); `origin` is the position of the first voxel in memory.
     size: tuple[int, ...]
     spacing: tuple[float, ...]
     origin: tuple[float, ...]
     direction: tuple[float, ...]  #: Direction cosines, row-major
-    axes: tuple[str, ...] = ()  #: Names of the axes, where the library has them
+    axes: tuple[str, ...] = ()  #: Names of the axes, if the library supports them
 
     extent_name: ClassVar[str] = "size"
 
@@ -42,13 +42,13 @@ class ImageGeometry:
         return self.spacing[::-1]
 
     def position(self, index: Sequence[int]) -> tuple[float, ...]:
-        """Physical position (x, y, z) in mm of the voxel with this array index (z, y, x)."""
+        """Return the position (x, y, z) in mm of the voxel with a given array index (z, y, x)."""
         steps = np.multiply(index[::-1], self.spacing)
         rotated = np.reshape(self.direction, (self.dimension, self.dimension)) @ steps
         return tuple((self.origin + rotated).tolist())
 
     def first_axes(self, most: int) -> ImageGeometry:
-        """The geometry restricted to the first axes (x, y, z), at most this many."""
+        """Return the geometry restricted to at most the given number of first axes (x, y, z)."""
         first, axes = slice(most), self.axes[:most]
         block = np.reshape(self.direction, (self.dimension, self.dimension))[first, first]
         direction = tuple(block.ravel().tolist())
@@ -57,7 +57,7 @@ class ImageGeometry:
 
     @property
     def craniocaudal_axis(self) -> int:
-        """The array axis closest to physical z, along the patient; in 2D the first."""
+        """The array axis closest to the patient's longitudinal axis (z); in 2D, the first axis."""
         if self.dimension < 3:
             return 0
         along = np.reshape(self.direction, (self.dimension, self.dimension))[2]
@@ -65,18 +65,18 @@ class ImageGeometry:
 
     @property
     def extent(self) -> str:
-        """The size (of images) or shape (of arrays) with its name, for messages."""
+        """The size (for images) or shape (for arrays) with this word, for messages."""
         return f"{self.extent_name} {getattr(self, self.extent_name)}"
 
     def differences(
         self, other: ImageGeometry, coordinate_tolerance: float, direction_tolerance: float
     ) -> list[str]:
-        """Fields in which `other` differs beyond the tolerances, with both values.
+        """Return the fields in which `other` differs by more than the tolerances, with both values.
 
         As in ITK, origin and spacing may differ by `coordinate_tolerance` times the first
         spacing of this image, the direction cosines by `direction_tolerance`.
         """
-        # Most grids are exactly equal, which is fast to check.
+        # Most grids are exactly equal, which can be checked quickly.
         if self == other and self.is_finite:
             return []
         if self.dimension != other.dimension:
@@ -102,10 +102,10 @@ class ImageGeometry:
         return bool(np.isfinite([*self.spacing, *self.origin, *self.direction]).all())
 
     def distance(self, other: ImageGeometry) -> float:
-        """Largest distance between corresponding voxels of two grids of equal size.
+        """Return the largest distance between corresponding voxels of two equally large grids.
 
-        In units of the smallest spacing. Small differences in spacing accumulate towards the last
-        voxels.
+        The distance is in units of the smallest spacing. Small differences in spacing accumulate
+        towards the last voxels.
         """
         ends = [(0, extent - 1) for extent in self.shape]
         corners = list(product(*ends))
@@ -114,7 +114,7 @@ class ImageGeometry:
         return float(np.linalg.norm(apart, axis=1).max() / np.abs(self.spacing).min())
 
     def gaps(self, other: ImageGeometry) -> tuple[float, float]:
-        """Largest difference of origin and spacing, in first spacings, and of direction."""
+        """Return the largest difference of origin and spacing (in spacings), and of direction."""
         apart = [
             _largest_difference(getattr(self, field), getattr(other, field))
             for field in ("origin", "spacing", "direction")
@@ -131,13 +131,14 @@ class ImageGeometry:
         )
 
     def is_flipped_or_permuted(self, other: ImageGeometry) -> bool:
-        """Whether `other` has the same axes, but permuted or with opposite directions."""
+        """Whether `other` has the same axes, but in another order or with opposite directions."""
         if self.dimension != other.dimension:
             return False
         square = (self.dimension, self.dimension)
         relative = np.reshape(self.direction, square).T @ np.reshape(other.direction, square)
         nearest = np.rint(relative)
-        # Beyond 0.1, about six degrees, one is oblique to the other and not a flip.
+        # If a component deviates by more than 0.1 (about six degrees), the axes are oblique, not
+        # flipped.
         is_signed_permutation = np.allclose(relative, nearest, atol=0.1) and np.array_equal(
             np.abs(nearest) @ np.abs(nearest).T, np.eye(self.dimension)
         )
@@ -146,13 +147,13 @@ class ImageGeometry:
 
 @dataclass(frozen=True)
 class ArrayGeometry(ImageGeometry):
-    """Geometry of a plain array; messages show its shape instead of ITK's size."""
+    """Geometry of a plain array; messages contain its shape instead of ITK's size."""
 
     extent_name: ClassVar[str] = "shape"
 
     @property
     def array_spacing(self) -> tuple[float, ...]:
-        """1 along each axis: the voxel size is unknown, so lengths are in voxels."""
+        """1 along each axis: the voxel size is unknown, so lengths are measured in voxels."""
         return VoxelSteps(self.spacing[::-1])
 
     @classmethod
@@ -169,11 +170,11 @@ class ArrayGeometry(ImageGeometry):
 
 DEFAULT_TOLERANCE = 1e-6
 
-#: Largest distance, in voxels, between two headers of the same grid that is plausible rounding.
+#: Maximum distance, in voxels, between two headers of the same grid that rounding can explain.
 LARGEST_HEADER_NOISE = 0.5
 
 
-#: The majority is searched among this many first files.
+#: Maximum number of files, from the first, among which the majority is determined.
 _MOST_COMPARED = 20
 
 
@@ -212,14 +213,14 @@ def check_same_space(
     coordinate_tolerance: float = DEFAULT_TOLERANCE,
     direction_tolerance: float = DEFAULT_TOLERANCE,
 ) -> None:
-    """Raise one `GeometryError` unless every image occupies the space of the first.
+    """Raise one `GeometryError` unless every image occupies the same space as the first.
 
     Parameters
     ----------
     names : sequence of str
-        Name of each image in the message, e.g. ``"input 2"``.
+        Name of each image in messages, e.g. ``"input 2"``.
     owner : str
-        Name of the filter, for the message.
+        Name of the filter, used in messages.
     coordinate_tolerance, direction_tolerance : float
         As in ITK: relative to the first image's first spacing, and absolute.
     """
@@ -303,6 +304,6 @@ def _how_to_raise(tolerance: str, needed: float) -> str:
 
 
 def _largest_difference(a: Sequence[float], b: Sequence[float]) -> float:
-    """Largest |a_i - b_i|; NaN, which no tolerance accepts, if any coordinate is NaN."""
-    apart = [abs(x - y) for x, y in zip(a, b, strict=True)]  # faster than NumPy for so few
+    """Return the largest |a_i - b_i|; NaN (accepted by no tolerance) if any coordinate is NaN."""
+    apart = [abs(x - y) for x, y in zip(a, b, strict=True)]  # faster than NumPy for so few values
     return float("nan") if any(one != one for one in apart) else float(max(apart, default=0.0))

@@ -1,4 +1,4 @@
-"""Grey value windows (center and width) in which an image is displayed."""
+"""Grey-value windows (center and width) for the display of images."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from itk_consensus.core.array_types import Mask
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.space.boxes import bounding_box, grow_box
 
-#: Only CT has values below this; air is -1000 HU.
+#: Only CT has values below this; air has -1000 HU.
 _BELOW_ALL_BUT_CT = -500
-#: Fat is -100 HU, so a part of a CT without air has integers below this; an interpolated MR has at
-#: most a few negative values.
+#: Fat has -100 HU, so a part of a CT without air has integer values below this; an interpolated MR
+#: image has at most a few negative values.
 _FAT_BELOW = -50
 _LEAST_FAT = 0.01
 
 
 class GreyWindow(NamedTuple):
-    """A named window: width and center (level) of the grey values displayed."""
+    """A named window: width and center (level) of the displayed grey values."""
 
     name: str
     width: float
@@ -44,7 +44,7 @@ CT_WINDOWS = (
     GreyWindow("liver", 150, 90),
 )
 
-#: Description of the texts that `window_of` accepts, for messages.
+#: Description of the texts accepted by `window_of`, for messages.
 WINDOW_WORDS = f"center,width or one of {', '.join(one.name for one in CT_WINDOWS)}"
 
 #: The median of a lung, and of what surrounds a structure in it, is below this, in HU; fat is
@@ -54,11 +54,11 @@ _LUNG_BELOW = -400
 #: The median of a bone is above this, in HU.
 _BONE_ABOVE = 250
 
-#: Range of grey and white matter in HU; muscle is above it, and is surrounded by fat.
+#: Range of grey and white matter in HU; muscle has higher values, and is surrounded by fat.
 _BRAIN_BETWEEN = (15, 48)
-#: Largest fraction of fat and air around a part of the brain.
+#: Maximum fraction of fat and air around a part of the brain.
 _MOST_FAT_AT_BRAIN = 0.05
-#: Smallest fraction of bone in a head; a trunk has a third of that.
+#: Minimum fraction of bone in a head; a trunk has a third of that.
 _LEAST_BONE_OF_A_HEAD = 0.08
 #: Values above this, in HU, belong to the body.
 _BODY_ABOVE = -300
@@ -68,7 +68,7 @@ _SURROUNDING_VOXELS = 5
 
 
 def window_of(text: str) -> GreyWindow:
-    """Parse a window from "center,width", such as "40,400", or the name of one of CT."""
+    """Parse a window from "center,width", e.g. "40,400", or from the name of a CT window."""
     for window in CT_WINDOWS:
         if window.name == text.strip().lower().replace("-", " ").replace("_", " "):
             return window
@@ -87,9 +87,9 @@ def as_window(given: tuple[float, float] | str) -> GreyWindow:
 
 
 def windows_for(image: NDArray[Any], structure: Mask | None = None) -> list[GreyWindow]:
-    """Windows suitable for an image: those of CT if values are HU, and two fitted to the values.
+    """Return windows suitable for an image: CT windows for HU, and two fitted to the values.
 
-    The first is the usual one to look at the structure.
+    The first one is the usual window for the structure.
     """
     some = image.reshape(-1)[:: max(1, image.size // 100_000)]
     integers = np.issubdtype(some.dtype, np.integer) or bool(np.all(some == np.rint(some)))
@@ -111,9 +111,9 @@ def windows_for(image: NDArray[Any], structure: Mask | None = None) -> list[Grey
 
 
 def _body(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values above a tenth of the range, so that air around a head does not affect percentiles.
+    """Return the values above a tenth of the range, so that air does not affect percentiles.
 
-    The threshold between air and head is that of Smith, Human Brain Mapping 17:143-155, 2002.
+    This threshold between air and head was proposed by Smith, Human Brain Mapping 17:143-155, 2002.
     """
     low, high = np.percentile(values, (2, 98))
     body = values[values > low + 0.1 * (high - low)]
@@ -121,7 +121,7 @@ def _body(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _usual_window(image: NDArray[Any], structure: Mask | None, some: NDArray[np.float64]) -> str:
-    """Name of the usual CT window for a structure, such as "lung" for a lung nodule."""
+    """Return the name of the usual CT window for a structure, such as "lung" for a lung nodule."""
     tight = None if structure is None else bounding_box(structure)
     if structure is None or tight is None:
         return "soft tissue"

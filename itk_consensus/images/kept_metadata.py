@@ -1,9 +1,9 @@
-"""Which metadata of an input its outputs keep: descriptions of the image, but no identities.
+"""Metadata of an input that its outputs keep: descriptions of the image, but no identities.
 
-"description" is an allow list of keys and of their values. "all_but_identity", the default,
-also keeps custom keys of a pipeline, except those that refer to a person, place, date,
-identifier or file, hold free text, or are DICOM tags. No list can recognise identities under
-arbitrary custom keys; see SECURITY.md.
+"description" is an allow list of keys and of their values. "all_but_identity", the default, also
+keeps custom keys of a pipeline, except those that refer to a person, place, date, identifier or
+file, contain free text, or are DICOM tags. No list can recognise identities under arbitrary custom
+keys; see SECURITY.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-#: Value that marks a file as our output (`own_outputs.py`); outputs do not inherit it.
+#: Value that marks a file as an output of this package (`own_outputs.py`); not inherited by
+#: outputs.
 MARK = "output of itk_consensus"
 
 _UNITS = (
@@ -27,8 +28,8 @@ _KINDS = (
 )
 _TRANSFORMS = "UNKNOWN|SCANNER_ANAT|ALIGNED_ANAT|TALAIRACH|MNI_152|TEMPLATE_OTHER"
 
-#: Keys of ITK (for NRRD and NIfTI), xarray and MONAI that describe axes and units, whose values
-#: are fixed words: patterns of the keys, and of their values.
+#: Keys of ITK (for NRRD and NIfTI), xarray and MONAI that describe axes and units and whose values
+#: are fixed words: patterns of the keys and of their values.
 _WORDS = {
     re.compile(key): re.compile(words, re.IGNORECASE)
     for key, words in (
@@ -41,7 +42,7 @@ _WORDS = {
         (r"original_channel_dim", r"no_channel"),
     )
 }
-#: Such keys whose values are numbers.
+#: Keys of this kind whose values are numbers.
 _NUMERIC = re.compile(
     r"NRRD_(measurement frame|thicknesses\[\d+\])|xyzt_units|dim_info|[qs]form_code|direction|"
     r"(original_)?affine|spatial_shape|original_channel_dim"
@@ -55,9 +56,9 @@ _STORAGE = re.compile(
     r"qfac|[qs]to_(xyz|ijk)|NRRD_old (min|max)|ITK_(?!FileNotes).*"
 )
 
-#: DICOM tags as spelled by ITK, by pydicom, and as plain hexadecimal digits.
+#: DICOM tags as written by ITK, by pydicom, and as plain hexadecimal digits.
 _DICOM_TAG = re.compile(r"\(?([0-9a-f]{4})[|,]? ?([0-9a-f]{4})\)?", re.IGNORECASE)
-#: Tags that may be kept, and patterns of their values.
+#: Tags that may be kept, with patterns of their values.
 _DICOM_VALUES = {
     "00180088": re.compile(r"\d{1,3}(\.\d{1,6})?"),  # spacing between slices
     "00185100": re.compile(r"[HF]F(S|P|DR|DL)"),  # patient position
@@ -66,7 +67,7 @@ _DICOM_VALUES = {
 #: Slicer's keys of each segment and of the whole segmentation.
 _SEGMENT = re.compile(r"Segment(\d+|ation)_.*")
 
-#: Words in keys whose values may identify a person, place, time or file, or hold free text.
+#: Words in keys whose values may identify a person, place, time or file, or contain free text.
 _IDENTIFYING = re.compile(
     r"""
     participants?|persons?|people|cases?|who|whom|whose|by|dr|nurse|readers?|raters?|creator|editor|
@@ -93,11 +94,11 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 class Keep(Enum):
-    """What an output keeps of the first input's metadata."""
+    """The parts of the first input's metadata that an output keeps."""
 
-    NOTHING = "nothing"  #: As SimpleITK's and itk's filters do
+    NOTHING = "nothing"  #: As with SimpleITK's and itk's filters
     DESCRIPTION = "description"  #: Known keys that describe the image
-    ALL_BUT_IDENTITY = "all_but_identity"  #: Also other keys that identify nobody
+    ALL_BUT_IDENTITY = "all_but_identity"  #: Also other keys without identifying values
     EVERYTHING = "everything"  #: All entries, including names of patients
 
     def __call__(self, key: str, value: Any) -> bool:
@@ -109,28 +110,28 @@ class Keep(Enum):
         return self is Keep.ALL_BUT_IDENTITY and _is_impersonal(key, value)
 
     def needs_value(self, key: str) -> bool:
-        """Whether an entry may be kept, depending on its value; if not, the key excludes it."""
+        """Whether it depends on an entry's value if it is kept; if not, the key excludes it."""
         if self in (Keep.NOTHING, Keep.EVERYTHING):
             return self is Keep.EVERYTHING
         properties = _properties_of(key)
         return not (properties.describes_storage or properties.identifies)
 
     def of(self, metadata: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The entries of a mapping that are kept."""
+        """Return the entries of a mapping that are kept."""
         return {key: value for key, value in metadata.items() if self(str(key), value)}
 
 
 def _is_impersonal(key: str, value: Any) -> bool:
-    """Whether an entry identifies nobody, judged by its key and the type of its value."""
+    """Whether an entry is not identifying, judged by its key and the type of its value."""
     properties = _properties_of(key)
     if properties.dicom is not None:
         return properties.dicom.fullmatch(str(value).strip()) is not None
-    # A descriptive key whose value does not have the expected form may hold anything.
+    # A descriptive key whose value does not have the expected form may contain anything.
     return not properties.may_be_numbers and properties.words is None and _is_plain(value)
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is a text, a number, or a list of these; others may have keys inside."""
+    """Whether a value is a text, a number, or a list of these; other values may contain keys."""
     if isinstance(value, (list, tuple)):
         return all(map(_is_plain, value))
     if hasattr(value, "dtype"):
@@ -142,24 +143,24 @@ def _is_descriptive(key: str, value: Any) -> bool:
     properties = _properties_of(key)
     if properties.may_be_numbers and _is_numeric(value):
         return True
-    # MONAI's values are members of an Enum.
+    # MONAI's values are Enum members.
     text = str(value.value if isinstance(value, Enum) else value).strip('" ')
     return properties.words is not None and properties.words.fullmatch(text) is not None
 
 
 class _KeyProperties(NamedTuple):
-    """Which values a metadata key may have, and what they are about."""
+    """The values that a metadata key may have, and their meaning."""
 
     may_be_numbers: bool  #: Whether numbers under this key describe the image
     words: re.Pattern[str] | None  #: Values under this key that describe the image
     describes_storage: bool
     identifies: bool
-    dicom: re.Pattern[str] | None  #: Permitted values of a DICOM tag that identifies nobody
+    dicom: re.Pattern[str] | None  #: Permitted values of a DICOM tag that is not identifying
 
 
 @lru_cache(1 << 10)
 def _properties_of(key: str) -> _KeyProperties:
-    """Classify a key; cached, since the headers of a study have the same keys."""
+    """Classify a key; results are cached, since the headers of a study have the same keys."""
     numbers = _NUMERIC.fullmatch(key) is not None
     words = next((words for named, words in _WORDS.items() if named.fullmatch(key)), None)
     tag = _DICOM_TAG.fullmatch(key)
@@ -171,11 +172,11 @@ def _properties_of(key: str) -> _KeyProperties:
 
 
 def _identifies(key: str) -> bool:
-    """Whether the values of a key may identify somebody, or the key cannot be analysed."""
+    """Whether the values of a key may be identifying, or the key cannot be analysed."""
     words = {word.lower() for word in _WORD.findall(key)}
     return (
         not (words and key.isascii())
-        or "|" in key  # a DICOM tag, however it is written
+        or "|" in key  # a DICOM tag in any notation
         or any(map(_IDENTIFYING.fullmatch, words))
         or any(map(_CONTAINING.search, words))
         or _SEGMENT.fullmatch(key) is not None

@@ -1,4 +1,4 @@
-"""Names of labels, given as text or read from the files of other programs."""
+"""Names of labels, given as text or read from files of other programs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from itk_consensus.core.errors import FileError, ParameterError
 from itk_consensus.storage.files import read_bytes
 
-#: Columns with the number of a label in tables of BIDS (dseg.tsv) and others.
+#: Columns that contain label values in tables of BIDS (dseg.tsv) and others.
 _NUMBERS = ("index", "label", "value", "id", "number")
 _NAMES = ("name", "structure", "organ", "label_name")
-#: A line of ITK-SNAP's label descriptions: number, red, green, blue, opacity, two flags, "name".
+#: A line of ITK-SNAP's label descriptions: label, red, green, blue, opacity, two flags, "name".
 _SNAP = re.compile(r'\s*(\d+)\s+\d+\s+\d+\s+\d+\s+\S+\s+\d\s+\d\s+"(.*)"\s*')
 _LONGEST_NAME = 200
 
@@ -23,8 +23,9 @@ _LONGEST_NAME = 200
 def label_names(text: str) -> dict[int, str]:
     """Parse names of labels from a text such as "1=liver,2=spleen", or read them from a file.
 
-    A file may be a table with a column index or label and a column name (CSV, or TSV as in BIDS),
-    nnU-Net's dataset.json, a JSON object of number to name, or ITK-SNAP's label descriptions.
+    A file may be a table (CSV, or TSV as in BIDS) with a column index or label and a column name,
+    nnU-Net's dataset.json, a JSON object that maps labels to names, or ITK-SNAP's label
+    descriptions.
     """
     if re.fullmatch(r"\s*\d+\s*=[^=]*(,\s*\d+\s*=[^=]*)*", text):
         parts = (part.partition("=") for part in text.split(","))
@@ -44,7 +45,7 @@ def label_names(text: str) -> dict[int, str]:
 
 
 def _rows(content: str) -> Iterable[tuple[object, object]]:
-    """Number and name of each label in a file, unparsed."""
+    """Return label and name of each entry of a file, unparsed."""
     if content.lstrip().startswith("{"):
         named = json.loads(content)
         named = named.get("labels", named)
@@ -66,7 +67,7 @@ def _rows(content: str) -> Iterable[tuple[object, object]]:
 
 
 def _consistent_names(rows: Iterable[tuple[object, object]], owner: str) -> dict[int, str]:
-    """Names by label number, without empty ones; raise if a label has two names."""
+    """Return the non-empty names by label; raise if a label has two names."""
     names: dict[int, str] = {}
     for number, name in rows:
         text = str(name).strip()[:_LONGEST_NAME]

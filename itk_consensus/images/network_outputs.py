@@ -1,4 +1,4 @@
-"""Probabilities that networks write next to their label maps: nnU-Net's ``.npz``.
+"""Probabilities that networks write beside their label maps: nnU-Net's ``.npz``.
 
 They are an array (classes, z, y, x) without geometry, which is taken from the network's input
 image. The accompanying ``.pkl`` is never opened, since unpickling can run arbitrary code.
@@ -26,9 +26,9 @@ def is_network_output(path: Path) -> bool:
 
 
 def read_network_output(path: Path, shape: Sequence[int]) -> NDArray[np.float32]:
-    """Read the probabilities of K classes, shape (K, ...), for an image of this shape.
+    """Read the (K, ...) probabilities of K classes for an image of the given shape.
 
-    The shape in the header is checked before voxels are read.
+    The shape in the header is checked before the voxels are read.
     """
     try:
         with zipfile.ZipFile(path) as archive:

@@ -1,6 +1,7 @@
-"""A mark in files that this package wrote, so that a wildcard cannot include them as raters.
+"""A mark in files written by this package, so that a wildcard does not include them as raters.
 
-Only files have the mark: it is set on writing, and neither images in memory nor outputs inherit it.
+Only files are marked: the mark is set on writing, and neither images in memory nor outputs inherit
+it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from itk_consensus.images.kept_metadata import MARK
 
 #: Manufacturer in DICOM objects.
 PROGRAM = "itk_consensus"
-#: Key of the mark in NRRD and MetaImage; in NIfTI it is the description, which ITK writes from one
-#: key and reads into another.
+#: Key of the mark in NRRD and MetaImage; in NIfTI it is the description, for which ITK uses one key
+#: for writing and another for reading.
 MARK_KEY = "itk_consensus_output"
 _NIFTI_WRITTEN, _NIFTI_READ = "ITK_FileNotes", "descrip"
 _KEYS = {
@@ -26,7 +27,7 @@ _KEYS = {
 
 
 def add_mark(image: Any, suffix: str) -> Any:
-    """Return a copy of the image with the mark, for a format given by extension without ``.gz``."""
+    """Return a marked copy of the image, for a format given by its extension without ``.gz``."""
     key = _KEYS.get(suffix)
     if key is None:
         return image
@@ -39,7 +40,7 @@ def add_mark(image: Any, suffix: str) -> Any:
 
 
 def is_marked(image: Any) -> bool:
-    """Whether an image or image reader comes from a file that we wrote as an output."""
+    """Whether an image or image reader comes from a file that this package wrote as an output."""
     return any(
         image.HasMetaDataKey(key) and image.GetMetaData(key).strip() == MARK
         for key in (MARK_KEY, _NIFTI_READ)
@@ -47,7 +48,7 @@ def is_marked(image: Any) -> bool:
 
 
 def reject_own_output(path: Path) -> None:
-    """Raise the error about one of our own outputs among the inputs."""
+    """Raise an error about an output of this package among the inputs."""
     raise InputError(
         "was written by itk-consensus as a result, not by a rater: leave it out of the inputs "
         "or, to use it as another rater, add --accept-own-outputs",

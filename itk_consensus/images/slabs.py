@@ -1,7 +1,7 @@
-"""Reading image files box by box, for volumes larger than memory.
+"""Read image files box by box, for volumes larger than memory.
 
-SimpleITK streams formats with contiguous, uncompressed voxels; others it reads as a whole
-and crops, which is exact but needs the memory of one image.
+SimpleITK streams formats with contiguous, uncompressed voxels; it reads other formats completely
+and then crops, which is exact but needs the memory of one image.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class ImageSlabs:
 
     @staticmethod
     def of(path: Path) -> ImageSlabs:
-        """Read the header of an image file.
+        """Open an image file by reading its header.
 
         Raises
         ------
         FileError
-            It is not an image, or one with several components.
+            The file is not an image, or has several components.
         """
         reader = header_reader(path)
         try:

@@ -31,7 +31,7 @@ _TERMINOLOGY = "TerminologyEntry"
 _CONTEXT = "Segmentation category and type - 3D Slicer General Anatomy list"
 _ANATOMIC = "Anatomic codes - DICOM master list"
 _CATEGORY = Code("SCT", "85756007", "Tissue")
-#: Fields that are always rewritten.
+#: Fields that are always regenerated.
 _OWN_FIELDS = {"Name", "Color", "Extent", "LabelValue", "Layer"}
 _COLORS = (
     (0.50, 0.68, 0.50),
@@ -48,7 +48,7 @@ _compose: Any = sitk.Compose
 
 
 def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
-    """Read every segment with its name, colour and terminology.
+    """Read all segments with name, colour and terminology.
 
     Parameters
     ----------
@@ -83,14 +83,14 @@ def write_slicer_segmentation(
 ) -> None:
     """Write structures, or a mapping of name to mask, as a segmentation for 3D Slicer.
 
-    Overlapping structures go to different layers. Masks must be binary (0 and 1);
-    `separate_undecided` makes them of a consensus with undecided voxels.
+    Overlapping structures are written to different layers. Masks must be binary (0 and 1); use
+    `separate_undecided` to obtain them from a consensus with undecided voxels.
     """
     _write(structures, Path(path), {})
 
 
 def write_fused_segmentation(structures: Sequence[Structure], path: PathLike) -> None:
-    """Write structures like `write_slicer_segmentation`, marked as our output."""
+    """Write structures like `write_slicer_segmentation`, marked as an output of this package."""
     _write(structures, Path(path), {MARK_KEY: MARK})
 
 
@@ -110,14 +110,14 @@ def _write(
 
 
 def shared_details(structure: Structure) -> dict[str, str]:
-    """The details that a consensus inherits: only the terminology, no field of a single rater."""
+    """Return the details that a consensus inherits: the terminology, but no rater's own fields."""
     tags = structure.details.get("Tags", "").split("|")
     entries = [tag for tag in tags if tag.startswith(f"{_TERMINOLOGY}:")]
     return {"Tags": f"{entries[0]}|"} if entries else {}
 
 
 def require_segmentation_name(path: Path) -> None:
-    """Raise unless Slicer recognises a file of this name as a segmentation."""
+    """Raise unless Slicer recognises a file with this name as a segmentation."""
     if not path.name.lower().endswith(".seg.nrrd"):
         raise FileError("the name of a Slicer segmentation must end in .seg.nrrd", path=path)
 
@@ -134,13 +134,13 @@ def _read(path: PathLike) -> Any:
 def _segment(
     own: Mapping[str, str], number: int, layers: Any, image: Any, path: PathLike
 ) -> Structure:
-    """Make a structure of a segment; in old files each segment has its own component."""
+    """Make a structure from a segment; in old files each segment has its own component."""
     has_own_layer = layers.shape[-1] > 1
     try:
         layer = int(own.get("Layer", number if has_own_layer else 0))
         label = int(own.get("LabelValue", 1))
         color = tuple(float(part) for part in own["Color"].split()) if "Color" in own else None
-        # Label 0 is background, and a negative layer would count from the last.
+        # Label 0 is background, and a negative layer would be counted from the last one.
         _require_within("LabelValue", label, 1, _largest_label(layers))
         _require_within("Layer", layer, 0, layers.shape[-1] - 1)
         mask = layers[..., layer] == label
@@ -160,7 +160,7 @@ def _segment(
 
 
 def _largest_label(layers: Any) -> int:
-    """The largest value of the voxels' dtype."""
+    """Return the largest value of the dtype of the voxels."""
     return int(np.iinfo(layers.dtype).max) if layers.dtype.kind in "iu" else (1 << 31) - 1
 
 
@@ -184,7 +184,7 @@ def _code(text: str) -> Code | None:
 
 
 def _make_layers(structures: Sequence[Structure], path: Path) -> tuple[Any, dict[str, str]]:
-    """Combine structures in an image of layers; return it with its metadata fields."""
+    """Combine structures in an image of layers; return it and its metadata fields."""
     first = structures[0].mask
     layers: list[Any] = []
     used: list[int] = []
@@ -213,7 +213,7 @@ def _make_layers(structures: Sequence[Structure], path: Path) -> tuple[Any, dict
 
 def _common_fields() -> Iterator[tuple[str, str]]:
     yield "Segmentation_ContainedRepresentationNames", "Binary labelmap|"
-    # Slicer before 5.4 calls the source representation "master".
+    # Slicer versions before 5.4 call the source representation "master".
     yield "Segmentation_MasterRepresentation", "Binary labelmap"
     yield "Segmentation_SourceRepresentation", "Binary labelmap"
     yield "Segmentation_ReferenceImageExtentOffset", "0 0 0"
@@ -235,7 +235,7 @@ def _segment_fields(structure: Structure, number: int) -> dict[str, str]:
 
 
 def _extent(inside: Any) -> str:
-    """Indices of the first and last voxel along x, y and z."""
+    """Return the indices of the first and the last voxel along x, y and z."""
     if not inside.any():
         return "0 -1 0 -1 0 -1"
     ends = [(int(axis.min()), int(axis.max())) for axis in np.nonzero(inside)]

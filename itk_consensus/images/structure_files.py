@@ -23,10 +23,10 @@ from itk_consensus.images.slicer_segmentation import (
 from itk_consensus.images.structures import Structure
 from itk_consensus.storage.files import PathLike
 
-#: Ending of the names of files to be written as contours.
+#: Ending of file names for contours.
 CONTOURS = ".rtstruct.dcm"
 
-#: Endings of the method in RTSTRUCTs that are not results of a fusion.
+#: Endings of the method in RTSTRUCTs that do not result from a fusion.
 _BY_HAND = (" hand", " manual")
 
 
@@ -68,14 +68,14 @@ def is_own_output(path: PathLike) -> bool:
         str(roi.get("ROIGenerationDescription", ""))
         for roi in dataset.get("StructureSetROISequence", [])
     ]
-    # Our writers may also be used to convert a rater's contours, which the method then tells.
+    # Our writers may also be used to convert a rater's contours, which the method field states.
     is_by_hand = any(made) and all(one.endswith(_BY_HAND) for one in made)
     return str(dataset.get("Manufacturer", "")) == PROGRAM and not is_by_hand
 
 
 @silence_dicom_libraries()
 def _kind_of(path: PathLike) -> tuple[bool, str]:
-    """Whether a DICOM file holds contours, and its modality."""
+    """Return whether a DICOM file contains contours, and its modality."""
     dataset = read_dicom(path, stop_before_pixels=True)
     return dataset.get("SOPClassUID") == STRUCTURE_SET, modality_of(dataset) or "file"
 
@@ -94,7 +94,7 @@ def write_structures(
     Parameters
     ----------
     more
-        Arguments of the DICOM writers: `description`, `origin`; for contours also `smooth` and
+        Arguments of the DICOM writers: `description`, `origin`; for contours, also `smooth` and
         `holes`.
     """
     if not is_dicom(path):
@@ -126,5 +126,5 @@ def is_contours(path: Path) -> bool:
 
 
 def is_dicom(path: Path) -> bool:
-    """Whether a file name has the extension of DICOM: a SEG or, with `CONTOURS`, an RTSTRUCT."""
+    """Whether a file name has the extension of DICOM (SEG or, with `CONTOURS`, RTSTRUCT)."""
     return path.suffix.lower() == ".dcm"

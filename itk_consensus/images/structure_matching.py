@@ -1,8 +1,8 @@
-"""Matching of several raters' structures by their names, codes and positions.
+"""Match several raters' structures by their names, codes and positions.
 
-Structures with names of the same meaning are joined. Other matches, by similar names or by
-overlap, are only proposed, and accepted on request. Sides and numbers are a hard constraint: a
-left structure is never joined with a right one, whatever their codes or positions.
+Structures whose names have the same meaning are joined. Other matches, by similar names or by
+overlap, are only proposed, and are accepted on request. Sides and numbers are a hard constraint: a
+left structure is never joined with a right one, regardless of codes and positions.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from itk_consensus.space.placed_masks import PlacedMask
 #: Codes that do not identify a structure.
 _MEANINGLESS = {TISSUE[:2], ("SRT", "T-D0050")}
 
-#: Smallest Dice at which structures are proposed as the same. Raters agree less than usual on small
-#: ones, but neighbouring structures overlap far less than this.
+#: Minimum Dice for proposing that structures are the same. Raters agree less than usual on small
+#: structures, but neighbouring structures overlap far less than this.
 LEAST_OVERLAP = 0.5
-#: Default Dice from which proposals are accepted on request.
+#: Default minimum Dice for proposals that are accepted on request.
 ACCEPTED_OVERLAP = 0.7
-#: Smallest Dice of structures that are proposed because of similar names.
+#: Minimum Dice of structures that are proposed because of similar names.
 _LEAST_TOUCH = 0.1
 
-#: New names by old name, for all raters or for one: ("anna", "Parotis li").
+#: New names keyed by old name, for all raters or for one: ("anna", "Parotis li").
 Renamings = Mapping[str | tuple[str, str], str]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Structures of some raters that may be the same as one of the others."""
+    """Structures of some raters that may be the same as a structure of the others."""
 
-    renamings: tuple[tuple[str, str], ...]  #: Raters, and their names of the structure
+    renamings: tuple[tuple[str, str], ...]  #: Raters, with their names of the structure
     new: str  #: The common name
-    dice: float  #: Mean Dice with the masks it would join; NaN if grids differ
+    dice: float  #: Mean Dice with the masks that it would join; NaN if grids differ
     is_by_name: bool  #: Whether the names are also similar
 
     def __str__(self) -> str:
@@ -60,23 +60,23 @@ class MatchedStructures(Displayed):
     """Structures of several raters, matched."""
 
     readers: tuple[str, ...]
-    #: Each rater's structure by name, in the first rater's spelling; None if a rater has none.
+    #: Each rater's structure by name, as spelled by the first rater; None if a rater has none.
     table: dict[str, tuple[Structure | None, ...]]
     #: Proposals that were accepted on request.
     accepted: tuple[Proposal, ...] = ()
-    #: Raters, and their structures without any voxel, such as unused entries of templates.
+    #: Raters, with their empty structures, such as unused entries of templates.
     not_drawn: tuple[tuple[str, str], ...] = ()
     words: StructureWords = field(default_factory=default_words, repr=False, compare=False)
 
     @property
     def unmatched(self) -> tuple[str, ...]:
-        """Structures that only one of several raters has."""
+        """Structures that only one of several raters drew."""
         several = len(self.readers) > 1
         return tuple(n for n, row in self.table.items() if several and _count(row) == 1)
 
     @property
     def differently_spelled(self) -> dict[str, tuple[str, ...]]:
-        """The different names of structures that were matched."""
+        """The different spellings of structures that were matched."""
         spelled = {
             name: tuple(dict.fromkeys(one.name for one in row if one is not None))
             for name, row in self.table.items()
@@ -87,7 +87,7 @@ class MatchedStructures(Displayed):
     def proposals(self) -> tuple[Proposal, ...]:
         """Structures that may be the same although neither names nor codes match.
 
-        They are mutually best: neither is more similar to any other.
+        Only mutually best pairs are proposed: neither structure is more similar to another one.
         """
         rows = list(self.table.items())
         likely: dict[tuple[str, str], tuple[float, bool]] = {}
@@ -103,14 +103,14 @@ class MatchedStructures(Displayed):
         return tuple(self._proposal(*pair, *likely[pair]) for pair in mutual)
 
     def masks(self) -> dict[str, list[object]]:
-        """Each structure's mask by rater, None if missing: the argument of fuse_structures."""
+        """Return each structure's mask by rater, None if missing: the input of fuse_structures."""
         return {
             name: [None if one is None else one.mask for one in row]
             for name, row in self.table.items()
         }
 
     def places(self) -> dict[str, tuple[PlacedMask | None, ...]]:
-        """Each structure's mask by rater with its position; None if missing."""
+        """Return each structure's mask by rater with its position; None if missing."""
         return {
             name: tuple(None if one is None else self._place(one) for one in row)
             for name, row in self.table.items()
@@ -139,9 +139,9 @@ class MatchedStructures(Displayed):
         return "\n".join(lines)
 
     def _likeness(self, one: str, row: _Row, other: str, others: _Row) -> tuple[float, bool] | None:
-        """Dice of two structures, and whether their names are similar; None if they cannot match.
+        """Return the Dice of two structures, and whether names are similar; None if incompatible.
 
-        They cannot match if a rater has both, or their names exclude each other.
+        They are incompatible if a rater has both, or if their names exclude each other.
         """
         if any(a is not None and b is not None for a, b in zip(row, others, strict=True)):
             return None
@@ -161,7 +161,7 @@ class MatchedStructures(Displayed):
         return [self.words.read(name) for name in names]
 
     def _dice(self, row: _Row, others: _Row) -> float:
-        """Mean Dice over pairs of masks; NaN if none of them share a grid."""
+        """Return the mean Dice over pairs of masks; NaN if no pair is on the same grid."""
         pairs = [(a, b) for a in row for b in others if a is not None and b is not None]
         known = [self._place(a).dice(self._place(b)) for a, b in pairs if _share_a_grid(a, b)]
         return float(np.mean(known)) if known else float("nan")
@@ -178,7 +178,7 @@ class MatchedStructures(Displayed):
         return found
 
     def _proposal(self, one: str, other: str, dice: float, is_by_name: bool) -> Proposal:
-        """Propose to rename the structure that fewer raters have like that of more raters."""
+        """Propose to rename the structure of fewer raters like that of more raters."""
         few, many = (one, other) if _count(self.table[one]) < _count(self.table[other]) else (
             other, one)  # fmt: skip
         have = zip(self.readers, self.table[few], strict=True)
@@ -198,10 +198,10 @@ def match_structures(
 ) -> MatchedStructures:
     """Match the structures of several raters.
 
-    Structures match if their names mean the same organ, side and numbers, in any
-    spelling. Structures without a match are matched by their codes, if a code is specific and
-    occurs once per rater. For the others there may be `proposals`. Structures
-    without any voxel are ignored, since their rater did not draw them.
+    Structures match if their names mean the same organ, side and numbers, in any spelling.
+    Structures without a match are matched by their codes, if a code is specific and occurs once per
+    rater. For the remaining ones there may be `proposals`. Structures without any voxel are
+    ignored, since their rater did not draw them.
 
     Parameters
     ----------
@@ -209,9 +209,9 @@ def match_structures(
     mapping : mapping of name to name, or of (reader, name) to name, optional
         New names of structures, for all raters or for one; they override names and codes.
     words : StructureWords, optional
-        Table of names of organs; by default the package's own.
+        Table of organ names; by default the package's own.
     accept : float, optional
-        Accept proposals of structures with at least this Dice.
+        Accept proposals whose Dice is at least this value.
     """
     words = words or default_words()
     renamed = dict(mapping or {})
@@ -242,12 +242,12 @@ def match_structures(
 
 @dataclass(frozen=True)
 class MatchingRules:
-    """Rules for matching several raters' structures, and for selecting some of them."""
+    """Rules for matching several raters' structures and for selecting some of them."""
 
     renamed: Renamings = field(default_factory=dict)
     words: StructureWords = field(default_factory=default_words)
     accept: float | None = None  #: As in `match_structures`
-    included: tuple[str, ...] = ()  #: Names and patterns ("Parotid*"); empty: all structures
+    included: tuple[str, ...] = ()  #: Names and patterns ("Parotid*"); all structures if empty
     excluded: tuple[str, ...] = ()
 
     def match(self, readers: Mapping[str, Sequence[Structure]]) -> MatchedStructures:
@@ -275,7 +275,7 @@ class MatchingRules:
         return any(self._fits(pattern, name, row) for pattern in patterns)
 
     def _fits(self, pattern: str, name: str, row: _Row) -> bool:
-        """Whether a structure has a name that matches a pattern, or the same name respelled."""
+        """Whether any name of a structure matches a pattern, or is another spelling of it."""
         names = {name, *(one.name for one in row if one is not None)}
         if any(fnmatchcase(one.casefold(), pattern.casefold()) for one in names):
             return True
@@ -290,7 +290,7 @@ class _Entry:
     title: str
     name: StructureName
     row: list[Structure | None]
-    is_fixed: bool = False  #: Whether the user has given this name
+    is_fixed: bool = False  #: Whether the user specified this name
 
 
 def _entry_of(rows: list[_Entry], name: StructureName, title: str, readers: int) -> _Entry:
@@ -302,7 +302,7 @@ def _entry_of(rows: list[_Entry], name: StructureName, title: str, readers: int)
 
 
 def _free_title(rows: Sequence[_Entry], title: str) -> str:
-    """Make a title unique among the rows."""
+    """Make a title unique among those of the rows."""
     return title if all(entry.title != title for entry in rows) else f"{title} (2)"
 
 
@@ -328,7 +328,7 @@ def _join_by_code(rows: list[_Entry]) -> None:
 
 
 def _accept_proposals(matched: MatchedStructures, least: float) -> MatchedStructures:
-    """Accept proposals in order of decreasing Dice, until none reaches the minimum."""
+    """Accept proposals in order of decreasing Dice, down to the minimum."""
     while True:
         likely = [one for one in matched.proposals if one.dice >= least]
         if not likely:
@@ -351,7 +351,7 @@ def _rank(dice: float, is_by_name: bool) -> tuple[bool, float]:
 
 
 def _share_a_grid(one: Structure, other: Structure) -> bool:
-    """Whether masks can be compared voxel by voxel; a structure may lack a mask altogether."""
+    """Whether masks can be compared voxel by voxel; a structure may have no mask at all."""
     if one.mask is None or other.mask is None:
         return False
     return not geometry_of(one.mask).differences(geometry_of(other.mask), 1e-6, 1e-6)

@@ -1,7 +1,7 @@
 """Parsing of free-text names of structures into organ, side and numbers.
 
-"left parotid", "Parotid_L", "PAROTID LT" and "Parotis li" have the same meaning. Sides and
-numbers are never guessed: an ambiguous letter is treated like any other word.
+"left parotid", "Parotid_L", "PAROTID LT" and "Parotis li" have the same meaning. Sides and numbers
+are never guessed: an ambiguous letter is treated like any other word.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _SIDES = {
     "both": "both bilateral bilat beide beidseits bds",
 }
 _SIDE_OF = {word: side for side, words in _SIDES.items() for word in words.split()}
-#: Letters that are sides in Romance languages: with any paired organ, and only with Romance words.
+#: Letters that denote sides in Romance languages; used only for paired organs with Romance words.
 _ROMANCE_SIDES = {"g": "left", "d": "right"}
 #: Words that mean both sides of a paired organ.
 _TOTALS = {"total", "tot", "sum", "combined", "comb"}
-#: Sides that may be attached to a word.
+#: Abbreviations of sides that may be attached to a word.
 _ATTACHED_SIDES = {"l", "r", "lt", "rt"}
 _ROMANCE_WORDS_SIDES = {**_ROMANCE_SIDES, "i": "left", "e": "left"}
 
-#: Words of target volumes, and words that accompany them.
+#: Words for target volumes, and words that accompany them.
 _TARGETS = {"gtv", "ctv", "ptv", "itv", "igtv", "hrctv"}
 _TARGET_WORDS = {
     "p": "primary", "t": "primary", "prim": "primary", "primary": "primary", "tumor": "primary",
     "tumour": "primary", "n": "node", "nodal": "node", "nodes": "node",
 }  # fmt: skip
 
-#: Synonyms in any name.
+#: Synonyms that apply in any name.
 _SYNONYMS = {
     "s": "superior", "sup": "superior", "upper": "superior", "superior": "superior",
     "i": "inferior", "inf": "inferior", "lower": "inferior", "low": "inferior",
@@ -52,29 +52,29 @@ _SYNONYMS = {
     "lnn": "ln", "levels": "level", "glands": "gland", "glande": "gland",
 }  # fmt: skip
 
-#: Words that turn a structure's name into that of another one derived from it.
+#: Words that turn a structure's name into the name of another structure derived from it.
 _DERIVED = {
     "prv", "opt", "avoid", "ring", "shell", "wall", "eval", "block", "bolus", "core", "surf",
     "surface", "z", "zz", "minus", "in", "and", "dummy", "old", "edited", "copy", "help", "plan",
     "exp", "inner", "outer", "~", "+",
 }  # fmt: skip
-#: Words for the kind of an organ, which are optional.
+#: Words for the type of an organ, which are optional.
 _KINDS = {"gland", "glnd", "bone", "musc", "muscle"}
 #: Words without meaning.
 _FILLERS = {"of", "the"}
 _UNITS = {"gy", "cgy", "mm", "cm"}
 _ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _LEVEL = re.compile(r"(\d{1,2}|[ivx]+)([abc]?)")
-#: Words in names with numbered levels.
+#: Words that occur in names with numbered levels.
 _LEVEL_WORDS = {"level", "ln", "neck", "node", "cn", "cranial", "crn"}
 
-#: Numbers of a target from this value on are doses in cGy.
+#: Numbers of a target from this value on are interpreted as doses in cGy.
 _LEAST_CGY = 1000
 #: Minimum length of words that may be misspelled or truncated.
 _LEAST_LETTERS = 5
-#: Longer runs of letters are not words, and would take long to split.
+#: Maximum length of runs of letters that are split; longer ones are not words, and would be slow.
 _LONGEST_RUN = 64
-#: Names with more unknown words are not corrected.
+#: Maximum number of unknown words in names that are corrected.
 _MOST_CORRECTED = 2
 
 
@@ -82,14 +82,15 @@ _MOST_CORRECTED = 2
 class StructureName:
     """The parsed name of a structure."""
 
-    organs: frozenset[str]  #: Names of TG-263 without sides
+    organs: frozenset[str]  #: TG-263 names without sides
     side: str  #: "left", "right", "both", or "" if there is none
     numbers: tuple[str, ...]  #: Numbers, doses and levels: ("2a",)
     others: frozenset[str]  #: All other words
     letters: str  #: The name without spaces, dashes and underscores
-    unknown: frozenset[str] = field(default=frozenset(), compare=False)  #: Unknown other words
+    #: Words among `others` that are not in the table
+    unknown: frozenset[str] = field(default=frozenset(), compare=False)
     runs: tuple[str, ...] = field(default=(), compare=False)  #: Runs of letters in the name
-    #: Organs and other words after correction of misspelled or truncated words, if unambiguous.
+    #: Organs and other words after correcting misspelled or truncated words, if unambiguous.
     corrected: tuple[frozenset[str], frozenset[str]] | None = field(default=None, compare=False)
 
     def is_same_as(self, other: StructureName) -> bool:
@@ -104,13 +105,13 @@ class StructureName:
         return self.organs, self.side, self.numbers, self.others
 
     def contradicts(self, other: StructureName) -> bool:
-        """Whether two names have different sides or numbers, and so cannot be the same."""
+        """Whether two names have different sides or numbers, and so differ in meaning."""
         sides = self.side and other.side and self.side != other.side
         numbers = self.numbers and other.numbers and self.numbers != other.numbers
         return bool(sides or numbers) or self._may_be_the_other_side_of(other)
 
     def _may_be_the_other_side_of(self, other: StructureName) -> bool:
-        """Whether two names differ only by letters that may be sides: MASTOIDL and MASTOIDR."""
+        """Whether two names differ only by letters that may denote sides: MASTOIDL and MASTOIDR."""
         if not (self.unknown or other.unknown) or len(self.runs) != len(other.runs):
             return False
         unlike = [pair for pair in zip(self.runs, other.runs, strict=True) if len({*pair}) > 1]
@@ -126,7 +127,7 @@ class StructureName:
         known = self.others - self.unknown, other.others - other.unknown
         if (known[0] ^ known[1]) & _DERIVED:
             return True
-        # Words that are left over may name a part: "superior constrictors" and "SPC" are one.
+        # Remaining words may name a part: "superior constrictors" and "SPC" are the same.
         are_understood = not (self.others or other.others)
         return are_understood and bool(self.organs and other.organs) and self.organs != other.organs
 
@@ -141,7 +142,8 @@ class StructureName:
             return True
         if not (self.unknown and other.unknown):
             return False
-        # Only unknown words may be misspelled: artery and vein of one name are two structures.
+        # Only unknown words may be misspelled: artery and vein with the same name are two
+        # structures.
         known = [(one.organs, one.others - one.unknown) for one in (self, other)]
         if known[0] != known[1] or _unmistakable(self.unknown) != _unmistakable(other.unknown):
             return False
@@ -159,7 +161,7 @@ class _Phrase:
 
 
 class StructureWords:
-    """A table of names of organs, with which names of structures are parsed.
+    """A table of organ names, used to parse names of structures.
 
     Parameters
     ----------
@@ -179,7 +181,8 @@ class StructureWords:
                     for words in _alternatives(text):
                         phrase = _Phrase(organ, Counter(words), column == "romance")
                         self._phrases.append(phrase)
-        # The longest phrases first; a stable sort keeps the order of equally long ones.
+        # Sort by length, the longest phrases first; a stable sort keeps the order of equally long
+        # ones.
         self._phrases.sort(key=lambda phrase: -phrase.words.total())
         self._organs_of: dict[str, set[str]] = {}
         for phrase in self._phrases:
@@ -233,7 +236,7 @@ class StructureWords:
 
     def _words(self, name: str) -> tuple[list[str], list[str]]:
         """Split a name into words and numbers, in lower case without accents."""
-        # A capital after a lower-case letter begins a word: OpticNrv_L, SubMandG.
+        # A capital after a lower-case letter starts a new word: OpticNrv_L, SubMandG.
         spaced = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", name)
         words: list[str] = []
         numbers: list[str] = []
@@ -268,7 +271,7 @@ class StructureWords:
         return [run]
 
     def _split_side(self, run: str) -> list[str] | None:
-        """Split off a side before or after a word: LPAROTID, RON, SMGL, EYELT."""
+        """Split off a side before or after a word, as in LPAROTID, RON, SMGL, EYELT."""
         for length in (2, 1):
             side, rest = run[:length], run[length:]
             if side in _ATTACHED_SIDES and len(rest) > 3:
@@ -289,7 +292,7 @@ class StructureWords:
 
     @cached_property
     def _paired_names(self) -> set[str]:
-        """Single words that name a paired organ, of at least two letters: on, smg."""
+        """Return single words of at least two letters that name a paired organ: on, smg."""
         names = [phrase for phrase in self._phrases if phrase.words.total() == 1]
         words = {word for one in names if one.organ in self._paired for word in one.words}
         # Lymph nodes and cranial nerves are numbered and have no sides: rln is a nerve.
@@ -301,12 +304,12 @@ class StructureWords:
 
     @cached_property
     def _known(self) -> frozenset[str]:
-        """Words that may be part of a run of letters; short ones would match anywhere."""
+        """Return words that may be part of a run of letters; short ones would match anywhere."""
         words = {*self._organs_of, *_SIDE_OF, "prv", "avoid"}
         return frozenset(word for word in words if len(word) > 2)
 
     def _organs(self, words: list[str]) -> tuple[set[str], list[str]]:
-        """The organs named by words, and the remaining words."""
+        """Return the organs named by words, and the words that remain."""
         left = Counter(words)
         found: set[str] = set()
         for phrase in self._phrases:
@@ -318,18 +321,18 @@ class StructureWords:
     def _romance_sides(
         self, words: list[str], rest: list[str], organs: set[str]
     ) -> tuple[set[str], list[str]]:
-        """Sides given by single letters of paired organs, and the remaining words."""
+        """Return the sides given by single letters for paired organs, and the remaining words."""
         if not organs & self._paired:
             return set(), rest
         is_romance = any(word in self._romance for word in words)
         letters = _ROMANCE_WORDS_SIDES if is_romance else _ROMANCE_SIDES
-        # "i" was replaced by "inferior", but with a paired organ in a Romance name it means left.
+        # "i" was replaced by "inferior", but for a paired organ in a Romance name it means left.
         given = {**letters, "inferior": "left"} if is_romance and "i" in words else letters
         sides = {given[word] for word in rest if word in given}
         return sides, [word for word in rest if word not in given]
 
     def _singulars(self, words: list[str]) -> tuple[list[str], bool]:
-        """Replace plurals by singulars, and return whether there were any."""
+        """Replace plurals by singulars; return the words and whether there were any plurals."""
         singulars = [
             word[:-1]
             if len(word) > 3 and word.endswith("s") and not self._is_word(word)
@@ -342,7 +345,7 @@ class StructureWords:
     def _correct(
         self, words: list[str], unknown: set[str]
     ) -> tuple[frozenset[str], frozenset[str]] | None:
-        """Organs and other words after correcting unknown words; None if that is ambiguous."""
+        """Return organs and other words after correcting unknown words; None if ambiguous."""
         if not unknown or len(unknown) > _MOST_CORRECTED:
             return None
         choices = [self._corrections(word) for word in sorted(unknown)]
@@ -354,7 +357,7 @@ class StructureWords:
         return readings.pop() if len(readings) == 1 else None
 
     def _corrections(self, word: str) -> set[str]:
-        """Known words that differ from a word by one slip, or else start with it."""
+        """Return known words that differ from a word by one typing error, or that start with it."""
         if len(word) < _LEAST_LETTERS - 1:
             return set()
         known = [one for one in self._organs_of if len(one) >= _LEAST_LETTERS]
@@ -365,7 +368,7 @@ class StructureWords:
 
 
 def _correct_side(run: str) -> str:
-    """Correct permuted letters of left and right (rigth, letf); other words are unchanged."""
+    """Correct transposed letters of left and right (rigth, letf); leave other words unchanged."""
     for side in ("left", "right"):
         if run[0] == side[0] and sorted(run) == sorted(side):
             return side
@@ -373,7 +376,7 @@ def _correct_side(run: str) -> str:
 
 
 def _unmistakable(unknown: Collection[str]) -> Counter[str]:
-    """What no slip of spelling explains: short words, and ends of words that may be sides."""
+    """Count words that no typing error explains: short words, and endings that may be sides."""
     short = [word for word in unknown if len(word) < _LEAST_LETTERS - 1]
     begins = [f"{side}-" for side in _ATTACHED_SIDES for word in unknown if word.startswith(side)]
     ends = [f"-{side}" for side in _ATTACHED_SIDES for word in unknown if word.endswith(side)]
@@ -381,13 +384,13 @@ def _unmistakable(unknown: Collection[str]) -> Counter[str]:
 
 
 def _without_side(run: str, side: str) -> set[str]:
-    """The possible remainders of a run of letters without a side at its start or end."""
+    """Return the possible remainders of a run of letters after removing a side at either end."""
     short = [word for word, means in (_SIDE_OF | _ROMANCE_WORDS_SIDES).items() if means == side]
     begins = {run[len(word) :] for word in short if run.startswith(word)}
     return begins | {run[: -len(word)] for word in short if run.endswith(word)}
 
 
-#: Words that may be attached to a target: LCTVn65, CTVNL54, GTVnodes.
+#: Abbreviations that may be attached to a target: LCTVn65, CTVNL54, GTVnodes.
 _AROUND_TARGETS = frozenset({"l", "r", "lt", "rt", "p", "n", "t", "prim", "primary", "node",
                              "nodes", "nodal", "left", "right", "ln"})  # fmt: skip
 
@@ -414,7 +417,7 @@ def _divide(run: str, known: Collection[str]) -> list[str] | None:
 
 
 def _levels(words: list[str], numbers: list[str], is_target: bool) -> tuple[list[str], list[str]]:
-    """Separate words from numbers and levels, which are normalised: II a and 2A become 2a."""
+    """Separate words from numbers and levels; levels are normalised: II a and 2A become 2a."""
     has_levels = (
         bool(_LEVEL_WORDS & {_SYNONYMS.get(word, word) for word in words}) and not is_target
     )
@@ -441,19 +444,19 @@ def _number(text: str, is_dose: bool) -> str:
 
 
 def _is_one_slip(word: str, other: str) -> bool:
-    """Whether words differ by one missing, added or wrong letter, or by swapped neighbours."""
+    """Whether words differ by one missing, added or wrong letter, or by a transposition."""
     if abs(len(word) - len(other)) > 1 or word == other:
         return False
     at = next((n for n, pair in enumerate(zip(word, other, strict=False)) if len({*pair}) > 1),
               min(len(word), len(other)))  # fmt: skip
-    if at == 0:  # Few people mistype a first letter, and carotids are no parotids.
+    if at == 0:  # typing errors in the first letter are rare, and carotids are not parotids
         return False
     a, b = word[at:], other[at:]
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
 
 
 def _alternatives(text: str) -> Iterator[list[str]]:
-    """Expand alternatives (a/b) and optional words ((a)) of a text to all phrases."""
+    """Expand alternatives (a/b) and optional words ((a)) in a text to all phrases."""
     choices = []
     for part in re.findall(r"\([^)]*\)|\S+", _plain(text)):
         words = part.strip("()").split("/")
@@ -465,7 +468,7 @@ def _alternatives(text: str) -> Iterator[list[str]]:
 
 
 def read_words(path: PathLike) -> list[dict[str, str]]:
-    """Read a table of names of organs: columns organ, names and optionally paired, romance."""
+    """Read a table of organ names with columns organ, names and optionally paired, romance."""
     content = read_bytes(Path(path)).decode("utf-8-sig", errors="replace")
     lines = [line for line in content.splitlines() if not line.startswith("#")]
     table = csv.DictReader(io.StringIO("\n".join(lines)))
@@ -477,12 +480,12 @@ def read_words(path: PathLike) -> list[dict[str, str]]:
 
 @cache
 def default_words() -> StructureWords:
-    """The package's own table of names of organs."""
+    """Return the package's own table of organ names."""
     return StructureWords(read_words(Path(__file__).with_name("structure_words.csv")))
 
 
 def words_with(path: PathLike | None) -> StructureWords:
-    """The package's own table of names, preceded by the rows of a file if one is given."""
+    """Return the package's own table of organ names, preceded by the rows of a file if given."""
     if path is None:
         return default_words()
     usual = read_words(Path(__file__).with_name("structure_words.csv"))

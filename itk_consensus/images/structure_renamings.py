@@ -1,8 +1,8 @@
-"""Renaming of structures by editable files, CSV or TOML.
+"""Renaming of structures by editable CSV or TOML files.
 
-A CSV has the columns reader, old and new; other columns are ignored. If the reader is empty
-or ``*`` the row applies to all raters with such a structure. A TOML file has lines ``old = "new"``
-for all raters, and a table of such lines for single raters, by name.
+A CSV file has the columns reader, old and new; other columns are ignored. If the reader is empty or
+``*``, the row applies to all raters with such a structure. A TOML file has lines ``old = "new"``
+for all raters, and a table of such lines for each single rater, by name.
 """
 
 from __future__ import annotations
@@ -70,18 +70,18 @@ def renamings_of(
 ) -> Renamings:
     """Convert rows to the `mapping` of `match_structures`.
 
-    An old name that no rater uses exactly is matched to other spellings of it.
+    An old name that no rater uses exactly is matched to its other spellings.
 
     Parameters
     ----------
     rows : iterable of (reader, old, new)
-        Raters are given by their names, or by their files' names or paths.
+        Raters are identified by their names, or by the names or paths of their files.
     names : mapping of str to sequence of str
-        Each rater's names of structures.
+        Names of the structures of each rater.
     files : mapping of str to Path, optional
-        Each rater's file; by default raters are named by their files.
+        File of each rater; by default raters are named after their files.
     words : StructureWords, optional
-        Table of names of organs; by default the package's own.
+        Table of organ names; by default the package's own.
     """
     words = words or default_words()
     files = files or {name: Path(name) for name in names}
@@ -107,7 +107,7 @@ def renamings_of(
 
 
 def _spellings(name: str, others: Sequence[str], words: StructureWords) -> list[str]:
-    """The names, among others, that have the same meaning as a name."""
+    """Return those of the other names that have the same meaning as a name."""
     meaning = words.read(name)
     return [other for other in others if words.read(other).is_same_as(meaning)]
 
@@ -129,14 +129,15 @@ def _aliases(path: Path) -> tuple[str, ...]:
 def names_csv(
     matched: MatchedStructures, swapped: Mapping[tuple[str, str], tuple[str, float]] | None = None
 ) -> str:
-    """Make a CSV of all raters' names and their matches, to be edited and given to ``--rename``.
+    """Return a CSV of all raters' names and their matches, to be edited and passed to ``--rename``.
 
-    Proposals are in separate columns, which are ignored on reading.
+    Proposals are in separate columns, which are ignored when the file is read.
 
     Parameters
     ----------
     swapped : mapping of (reader, structure) to (structure, Dice), optional
-        Structures that the other raters call differently: their name for it, and the Dice to them.
+        Structures that the other raters name differently: their name for it, and the Dice with
+        them.
     """
     proposed = {
         (who, old): (one.new, one.dice) for one in matched.proposals for who, old in one.renamings

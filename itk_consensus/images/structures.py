@@ -1,6 +1,6 @@
 """Named structures of one rater: masks, names, colours, codes and other fields of their files.
 
-Unlike the labels of a label map structures may overlap, so each has its own mask.
+Unlike the labels of a label map, structures may overlap, so each has its own mask.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from itk_consensus.core.errors import GeometryError, InputError
 from itk_consensus.images.geometry import ImageGeometry
 
-#: Tolerance, in voxels, of the offset between a mask's grid and the grid it is resampled to.
+#: Maximum offset, in voxels, between a mask's grid and the grid to which it is resampled.
 _LARGEST_SHIFT = 1e-2
 
 #: Suffix of the name of a structure of undecided voxels.
@@ -31,7 +31,7 @@ _resample: Any = sitk.Resample
 
 
 class Code(NamedTuple):
-    """A code of a terminology, such as ("SCT", "10200004", "Liver")."""
+    """A code from a terminology, such as ("SCT", "10200004", "Liver")."""
 
     scheme: str
     value: str
@@ -47,38 +47,38 @@ class Structure:
     """One structure as outlined by one rater."""
 
     name: str
-    #: SimpleITK image of uint8; 1 inside, 0 outside; another value where the rater did not
-    #: annotate.
+    #: SimpleITK image of uint8: 1 inside, 0 outside, and another value at voxels that the rater did
+    #: not annotate.
     mask: Any = field(repr=False)
     color: tuple[float, float, float] | None = None  #: (red, green, blue) from 0 to 1, or None
-    #: category and kind: codes, such as "Anatomical Structure" and "Liver".
+    #: category and kind are codes, such as "Anatomical Structure" and "Liver".
     category: Code | None = None
     kind: Code | None = None
-    #: All other fields of the file, by their names there, which are written again.
+    #: All other fields of the file, keyed by their names there; they are preserved on writing.
     details: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def geometry_of(image: Any) -> ImageGeometry:
-    """The grid of a SimpleITK image."""
+    """Return the grid of a SimpleITK image."""
     return ImageGeometry(
         image.GetSize(), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
     )
 
 
 def voxels_of(mask: Any) -> NDArray[Any]:
-    """View the voxels of a mask; the view is valid as long as the mask exists."""
+    """Return a view of the voxels of a mask, which is valid as long as the mask exists."""
     return np.asarray(sitk.GetArrayViewFromImage(mask))
 
 
 def mask_of(array: Any, like: Any) -> Any:
-    """Make a mask with the grid of an image."""
+    """Make a mask on the grid of an image."""
     mask = sitk.GetImageFromArray(np.ascontiguousarray(array, np.uint8))
     mask.CopyInformation(like)
     return mask
 
 
 def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) -> list[Structure]:
-    """Convert the argument of writers, structures or a mapping of name to image, to structures."""
+    """Convert a writer's argument (structures, or a mapping of names to images)."""
     if isinstance(given, Mapping):
         given = [Structure(name, image) for name, image in given.items()]
     if not given:
@@ -95,7 +95,7 @@ def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) ->
 
 
 def inside_of(structure: Structure, owner: str) -> NDArray[np.bool_]:
-    """Mask of the voxels with value 1; raise if there are values other than 0 and 1."""
+    """Return the mask of the voxels with value 1; raise if there are values other than 0 and 1."""
     array = sitk.GetArrayViewFromImage(structure.mask)
     inside: NDArray[np.bool_] = array == 1
     others = np.count_nonzero(~inside & (array != 0))

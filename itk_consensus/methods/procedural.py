@@ -1,8 +1,9 @@
 """Function forms of the filters, derived from their declared parameters.
 
 ``STAPLE(images, confidenceWeight=1.0, ...)`` has SimpleITK's positional order and keywords;
-``staple_image_filter(*images, confidence_weight=1.0, ...)`` is itk's spelling. The function of a
-trainable filter takes ``record``, the file that the trained filter's Save wrote.
+``staple_image_filter(*images, confidence_weight=1.0, ...)`` follows the naming of ITK's Python
+wrapping. The function of a trainable filter takes ``record``, the file written by the trained
+filter's Save.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from itk_consensus.methods.registry import (
 Function = Callable[..., Any]
 Filter = type[ProcessObject]
 
-#: Keyword of the file that the filter's Save wrote.
+#: Keyword for the file written by the filter's Save.
 _RECORD = "record"
 
 
 def function_name(filter_class: Filter) -> str:
-    """Return the function's name: STAPLEImageFilter -> STAPLE."""
+    """Return the name of a filter's function, e.g. STAPLE for STAPLEImageFilter."""
     return short_name(filter_class.__name__)
 
 
@@ -67,7 +68,7 @@ def simpleitk_form(filter_class: Filter) -> Function:
 
 
 def itk_form(filter_class: Filter) -> Function:
-    """Make itk's function: images as separate arguments, snake_case keywords."""
+    """Make ITK's function: images as separate arguments, snake_case keywords."""
     name = snake_case(filter_class.__name__)
 
     def function(*images: Any, **keywords: Any) -> Any:
@@ -93,7 +94,7 @@ def _execute(
 def _filter_with(
     filter_class: Filter, name: str, by_position: dict[str, Any], keywords: dict[str, Any]
 ) -> Any:
-    """Make a filter with these parameters; a trainable one is loaded from its record."""
+    """Return a filter with these parameters; a trainable filter is loaded from its record."""
     if not _is_trainable(filter_class):
         return filter_class(**by_position, **keywords)
     others = dict(keywords)
@@ -115,7 +116,7 @@ def _is_trainable(filter_class: Filter) -> bool:
 
 
 def _inputs_of(filter_class: Filter) -> list[inspect.Parameter]:
-    """Return the arguments of Execute."""
+    """Return the parameters of Execute."""
     _, *inputs = inspect.signature(getattr(filter_class, "Execute")).parameters.values()  # noqa: B009
     return inputs
 
@@ -124,7 +125,8 @@ def _split_images(arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     """Split arguments into leading images and the parameters after them."""
     if arguments and isinstance(arguments[0], (list, tuple, Mapping)):
         return arguments[0], arguments[1:]
-    # Leading text is probably a path: pass it on as an image, so that the loader's error explains.
+    # A leading string is probably a path: pass it on as an image, so that the loader's error
+    # message explains the problem.
     is_input = _is_text if arguments and _is_text(arguments[0]) else _is_image
     count = 0
     while count < len(arguments) and is_input(arguments[count]):
@@ -138,7 +140,7 @@ def _is_text(argument: Any) -> bool:
 
 
 def _is_image(argument: Any) -> bool:
-    # Other objects are left to the loader, whose errors name the type.
+    # Other objects are passed to the loader, whose error messages name the type.
     return not isinstance(argument, (int, float, str, bytes, list, tuple, dict, type(None)))
 
 
@@ -192,18 +194,18 @@ def _document(function: Function, name: str, filter_class: Filter, style: str) -
 
 @cache
 def simpleitk_function(filter_name: str) -> Function:
-    """Return SimpleITK's function of a filter, given the name of its class."""
+    """Return the SimpleITK-style function of a filter, given the name of its class."""
     return simpleitk_form(load_filter(filter_name))
 
 
 @cache
 def itk_function(filter_name: str) -> Function:
-    """Return itk's function of a filter, given the name of its class."""
+    """Return the ITK-style function of a filter, given the name of its class."""
     return itk_form(load_filter(filter_name))
 
 
 def all_functions() -> dict[str, Function]:
-    """Return the function forms of all filters by name."""
+    """Return the function forms of all filters, by name."""
     names = (*FUSER_MODULES, *OTHER_FILTER_MODULES)
     forms = [simpleitk_function(name) for name in names if name not in MEASURING_FILTERS]
     forms += [itk_function(name) for name in names]

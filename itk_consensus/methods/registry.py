@@ -1,4 +1,4 @@
-"""Registry of all filters, from which public names, functions, CLI and docs are derived.
+"""Registry of all filters, from which public names, functions, command line and docs are derived.
 
 Filters are loaded lazily: ``METHODS`` loads a fuser on access, ``FUSERS`` loads all of them and
 ``OTHER_FILTERS`` the other filters.
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from itk_consensus.core.process_object import ProcessObject
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
-#: Module of each fuser, in the order of presentation.
+#: Module of each fuser, in the order in which fusers are listed.
 FUSER_MODULES = {
     "ConsensusFilter": "methods.consensus.consensus_filter",
     "CoherenceVoteFilter": "methods.consensus.coherence_vote_filter",
@@ -36,7 +36,7 @@ FUSER_MODULES = {
     "InstanceConsensusFilter": "methods.lesions.instance_consensus_filter",
 }
 
-#: Fuser of each method name on the command line.
+#: Fuser for each method name on the command line.
 FUSER_METHODS = {
     "consensus": "ConsensusFilter",
     "coherence-vote": "CoherenceVoteFilter",
@@ -58,7 +58,7 @@ FUSER_METHODS = {
     "instance-consensus": "InstanceConsensusFilter",
 }
 
-#: Module of each filter whose Execute takes other inputs than a list of label images.
+#: Module of each filter whose Execute takes inputs other than a list of label images.
 OTHER_FILTER_MODULES = {
     "IntensityRefinementFilter": "methods.consensus.intensity_refinement_filter",
     "LocallyWeightedVoteFilter": "methods.atlas.locally_weighted_vote_filter",
@@ -75,7 +75,7 @@ OTHER_FILTER_MODULES = {
     "ReaderBiasFilter": "assessment.agreement.reader_bias_filter",
 }
 
-#: Filters that return numbers, not images; their functions are `agreement` and `reader_bias`.
+#: Filters that return values instead of images; their functions are `agreement` and `reader_bias`.
 MEASURING_FILTERS = ("AgreementFilter", "ReaderBiasFilter")
 
 FUSERS: tuple[type[LabelFusionFilter], ...]
@@ -83,7 +83,7 @@ OTHER_FILTERS: tuple[type[ProcessObject], ...]
 
 
 class _Methods(Mapping[str, "type[LabelFusionFilter]"]):
-    """Lazy mapping of method names on the command line to fusers."""
+    """Lazy mapping from method names on the command line to fusers."""
 
     def __getitem__(self, method: str) -> type[LabelFusionFilter]:
         fuser: type[LabelFusionFilter] = load_filter(FUSER_METHODS[method])
@@ -103,7 +103,7 @@ METHODS = _Methods()
 
 
 def short_name(filter_name: str) -> str:
-    """Return the name of a filter's function: STAPLEImageFilter -> STAPLE."""
+    """Return the short name of a filter, e.g. STAPLE for STAPLEImageFilter."""
     return filter_name.removesuffix("Filter").removesuffix("Image")
 
 

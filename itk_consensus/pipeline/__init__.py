@@ -1,6 +1,6 @@
 """Fusion filters for ITK pipelines: ``from itk_consensus.pipeline import STAPLEImageFilter``.
 
-There is one class for each fusion filter, with the same name; itk is imported when the first one is
+There is one class per fusion filter, with the same name; itk is imported when the first class is
 accessed.
 """
 
@@ -16,7 +16,7 @@ from itk_consensus.methods.registry import FUSER_MODULES
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return __dir__()
-    # Also called for submodules, before Python imports them.
+    # This is also called for submodules, before Python imports them.
     if name not in FUSER_MODULES:
         raise AttributeError(f"module 'itk_consensus.pipeline' has no attribute '{name}'")
     try:

@@ -1,6 +1,6 @@
 """ConsensusEnsembled: a fusion filter as a dictionary transform, like MONAI's VoteEnsembled.
 
-It does not derive from MONAI's classes: MONAI's Compose accepts any callable, so MONAI is not
+It does not derive from MONAI's classes: MONAI's Compose accepts any callable, so MONAI need not be
 imported here, and any dictionary can be used.
 """
 
@@ -21,19 +21,19 @@ class ConsensusEnsembled:
     Parameters
     ----------
     keys : key or sequence of keys
-        Keys of the predictions. A single key refers to all of them: a list, or an array whose first
-        axis is the prediction.
+        Keys of the predictions. A single key refers to all predictions: a list, or an array whose
+        first axis enumerates them.
     fuser : LabelFusionFilter, optional
-        The filter; by default the mean of probabilities, or vote of labels. MetaTensors
-        have their classes as channels; plain tensors need the filter's ClassAxis.
+        The filter; by default the mean of probabilities, or the vote for labels. MetaTensors have
+        their classes as channels; plain tensors require the filter's ClassAxis.
     output_key : key, optional
-        Key of the label map, by default the first key.
+        Key of the label map; by default the first of `keys`.
     uncertainty_key : key, optional
         Key of an uncertainty image; by default there is none.
     uncertainty : str
-        Kind of uncertainty, see GetUncertaintyImage.
+        Kind of uncertainty; see GetUncertaintyImage.
     allow_missing_keys : bool
-        Whether a prediction may be absent; it is then a missing rater.
+        Whether a prediction may be absent; it is then treated as a missing rater.
     """
 
     def __init__(

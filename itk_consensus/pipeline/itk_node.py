@@ -1,4 +1,4 @@
-"""The Python callbacks of a pipeline filter, which ITK calls during an update."""
+"""The Python callbacks of a pipeline filter, called by ITK during an update."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 class ItkNode:
     """A fusion filter behind an ``itk.PyImageFilter``, which owns it and calls `generate_data`.
 
-    ITK holds a reference to the callable, and thereby to this object, but passes callables only a
-    plain pointer: the argument of `_SetSelf` must live as long as the filter. A Python
-    proxy does not, but this object does. It refers to the filter by a borrowed proxy, since
-    an owning one would make a reference cycle that the garbage collector cannot detect.
+    ITK holds a reference to the callable, and thereby to this object, but passes only a plain
+    pointer to callables: the argument of `_SetSelf` must live as long as the filter. A Python proxy
+    does not, but this object does. It refers to the filter by a borrowed proxy, since an owning one
+    would create a reference cycle that the garbage collector cannot detect.
     """
 
     def __init__(self, fuser: LabelFusionFilter, filter_: Any, events: Any) -> None:
@@ -34,20 +34,20 @@ class ItkNode:
         # ITK never releases these two callables, so they must not reference any object.
         filter_.SetPyEnlargeOutputRequestedRegion(_enlarge_output)
         filter_.SetPyGenerateInputRequestedRegion(_request_inputs)
-        # Geometry is checked by the fusion filter, whose message shows what differs.
+        # The fusion filter checks the geometry, since its message states which properties differ.
         filter_.SetCoordinateTolerance(sys.float_info.max)
         filter_.SetDirectionTolerance(sys.float_info.max)
 
     def GetOutput(self) -> Any:
-        """The output; ITK calls this on the object of `_SetSelf`."""
+        """Return the output; ITK calls this on the object of `_SetSelf`."""
         return self.filter.GetOutput()
 
     def inputs(self) -> list[Any]:
-        """Every indexed input, None where a rater is missing."""
+        """Return every indexed input; None if a rater is missing."""
         return [self.filter.GetInput(i) for i in range(self.filter.GetNumberOfIndexedInputs())]
 
     def generate_data(self, _: Any) -> None:
-        """Fuse the inputs into the output; store an exception for `Update` to raise."""
+        """Fuse the inputs into the output; store an exception so that `Update` can raise it."""
         self.error = None
         try:
             self._fuse()
@@ -57,7 +57,7 @@ class ItkNode:
                 self.filter.InvokeEvent(self.events.AbortEvent())
             if self.is_quiet:
                 _suppress_next_traceback()
-            # A SystemExit in ITK would end the process.
+            # A SystemExit inside ITK would end the process.
             raise RuntimeError(str(error)) from error
 
     def _fuse(self) -> None:
@@ -75,7 +75,7 @@ class ItkNode:
         output.SetMetaDataDictionary(fused.GetMetaDataDictionary())
 
     def _cast(self, fused: Any, output_type: Any) -> Any:
-        """Cast the result to the output type requested by ttype; raise if labels overflow."""
+        """Cast the result to the output type requested by ttype; raise if labels would overflow."""
         itk = self.events
         dtype = np.dtype(itk.template(output_type)[1][0].dtype)
         values = itk.array_view_from_image(fused)
@@ -107,14 +107,14 @@ class ItkNode:
 
 
 def borrow(filter_: Any) -> Any:
-    """Make a second proxy of an ITK object, which does not keep it alive."""
+    """Return a second proxy of an ITK object that does not keep the object alive."""
     proxy = type(filter_).cast(filter_)
     type(filter_).__swig_destroy__(proxy)
     return proxy
 
 
 def upstream_of(image: Any, itk: Any) -> Iterator[Any]:
-    """All filters upstream of an image, to keep them alive: images reference sources weakly."""
+    """Yield all filters upstream of an image, since images hold only weak references to them."""
     source = image.GetSource() if image is not None else None
     if source is None:
         return
@@ -123,14 +123,14 @@ def upstream_of(image: Any, itk: Any) -> Iterator[Any]:
     if not hasattr(source, "GetInput"):
         return
     for index in range(source.GetNumberOfIndexedInputs()):
-        # Some sources, such as readers, inherit GetInput without having image inputs.
+        # Some sources, such as readers, inherit GetInput although they have no image inputs.
         feeding = source.GetInput(index)
         if isinstance(feeding, itk.DataObject):
             yield from upstream_of(feeding, itk)
 
 
 def _enlarge_output(node: ItkNode, output: Any) -> None:
-    """Enlarge any requested region to the whole image, since fusion needs every voxel."""
+    """Enlarge any requested region to the whole image, since fusion requires every voxel."""
     output.SetRequestedRegionToLargestPossibleRegion()
 
 
@@ -141,7 +141,7 @@ def _request_inputs(node: ItkNode) -> None:
 
 
 def _suppress_next_traceback() -> None:
-    """Keep ITK from printing the exception that is about to be raised anyway."""
+    """Prevent ITK from printing the exception that is about to be raised anyway."""
     original = sys.excepthook
 
     def restore(*_: Any) -> None:

@@ -24,13 +24,13 @@ _OUTLIVING: list[Any] = []
 
 
 class Instantiation(NamedTuple):
-    """A filter class with its two image types, like an instantiated template of itk."""
+    """A filter class with its two image types, like an instantiated itk template."""
 
     filter: type[PipelineFilter]
     types: tuple[Any, ...]
 
     def New(self, *inputs: Any, **parameters: Any) -> Any:
-        """Make a filter of these types."""
+        """Make a filter with these types."""
         return self.filter.New(*inputs, ttype=self.types, **parameters)
 
 
@@ -52,9 +52,9 @@ class Template(type):
 class PipelineFilter(metaclass=Template):
     """A fusion filter with ITK's interface: New, SetInput, Update, GetOutput, Modified, observers.
 
-    Parameters have setters and getters as usual; setting one to another value makes the next
-    Update execute again. An image given as a parameter is not an input of the pipeline: call
-    Modified() after changing it. All other methods are delegated to the fusion filter or to ITK's.
+    Parameters have setters and getters as usual; changing one makes the next Update run again. An
+    image that is passed as a parameter is not an input of the pipeline: call Modified() after
+    changing it. All other methods are delegated to the fusion filter or to ITK's filter.
     """
 
     fuser: ClassVar[type[LabelFusionFilter]]
@@ -72,7 +72,7 @@ class PipelineFilter(metaclass=Template):
         Parameters
         ----------
         Input : image or filter, optional
-            The first input, by itk's keyword.
+            The first input, named as in itk.
         ttype : (input type, output type), optional
             Types of itk.Image; by default determined by the first input.
         """
@@ -110,13 +110,13 @@ class PipelineFilter(metaclass=Template):
         return getattr(self._itk, name)
 
     def GetNameOfClass(self) -> str:
-        """Name of the fusion filter."""
+        """Return the name of the fusion filter."""
         return self._fuser.GetName()
 
     # -- inputs -----------------------------------------------------------------------------
 
     def SetInput(self, *arguments: Any) -> None:
-        """Set an input, SetInput(image) or SetInput(index, image); None is a missing rater."""
+        """Set an input by SetInput(image) or SetInput(index, image); None is a missing rater."""
         index, image = arguments if len(arguments) == 2 else (0, *arguments)
         if not isinstance(index, int) or index < 0:
             raise InputError(
@@ -148,11 +148,11 @@ class PipelineFilter(metaclass=Template):
         self._itk.SetInput(index, image)
 
     def PushBackInput(self, image: Any) -> None:
-        """Add an input after the last."""
+        """Add an input after the last one."""
         self.SetInput(0 if self._itk is None else self._itk.GetNumberOfIndexedInputs(), image)
 
     def PushFrontInput(self, image: Any) -> None:
-        """Add an input before the first."""
+        """Add an input before the first one."""
         others = [] if self._node is None else self._node.inputs()
         for index, one in enumerate([image, *others]):
             self.SetInput(index, one)
@@ -170,7 +170,7 @@ class PipelineFilter(metaclass=Template):
     # -- execution --------------------------------------------------------------------------
 
     def Update(self) -> None:
-        """Update the output; raises the errors of the fusion filter."""
+        """Update the output; raise the errors of the fusion filter."""
         self._run("Update")
 
     def UpdateLargestPossibleRegion(self) -> None:
@@ -182,7 +182,7 @@ class PipelineFilter(metaclass=Template):
             raise InputError("there is no input; call SetInput", owner=self._fuser.GetName())
         self._node.error, self._node.is_quiet = None, True
         try:
-            # The proxy's own Update would make ITK call a proxy that may have been deleted.
+            # The proxy's own Update would make ITK call a proxy that may already have been deleted.
             getattr(itk.ProcessObject, update)(self._itk)
         except RuntimeError:
             if self._node.error is not None:
@@ -245,7 +245,7 @@ def _wrapped_types() -> dict[tuple[Any, Any], Any]:
 
 
 def _template(input_type: Any, output_type: Any, fuser: LabelFusionFilter) -> Any:
-    """The ``itk.PyImageFilter`` between two types; by default label maps have the inputs' type."""
+    """Return the ``itk.PyImageFilter`` for two types; by default labels keep the input type."""
     if output_type is None:
         pixel, dimension = itk.template(input_type)[1][:2]
         if fuser.foreground is not None:
@@ -265,7 +265,7 @@ def _template(input_type: Any, output_type: Any, fuser: LabelFusionFilter) -> An
 
 
 def _is_held(filter_: Any) -> bool:
-    """Whether the output has references other than the filter's own and that of the proxy here."""
+    """Whether the output has references besides the filter's own and that of the proxy here."""
     return bool(filter_.GetOutput().GetReferenceCount() > 2)
 
 

@@ -1,7 +1,7 @@
 """Reports: text, JSON, tables, pictures and an HTML page.
 
-The package has the name of its main function: ``itk_consensus.report(filter, path)`` writes the
-page whether or not this package was imported before.
+The package has the same name as its main function: ``itk_consensus.report(filter, path)`` writes
+the page whether or not this package was imported before.
 """
 
 from itk_consensus.core.callable_modules import make_callable

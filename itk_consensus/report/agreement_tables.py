@@ -1,4 +1,4 @@
-"""HTML tables of agreement: a heat map of pairs, a table of raters, a table of labels."""
+"""HTML tables of agreement: a heat map of rater pairs, a table of raters, a table of labels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from itk_consensus.report.markup import Markup, data_table, join_markup, tag
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
 
-#: Ends of the colour scale, pale to dark blue; a Dice of `_LOWEST_SHADE` or below is white.
+#: Ends of the colour scale, from pale to dark blue; a Dice of `_LOWEST_SHADE` or below is white.
 _HEAT = ((247, 251, 255), (8, 48, 107))
 _LOWEST_SHADE = 0.5
-#: Prefixes of the columns that are shown; more do not fit on a page.
+#: Prefixes of the displayed columns; more would not fit on a page.
 _LABEL_COLUMNS = (
     "volume_variation",
     "mean_dice",
@@ -26,20 +26,20 @@ _LABEL_COLUMNS = (
     "kappa",
     "alpha_union",
 )
-#: The luminance at which black and white have the same contrast: sqrt(1.05 * 0.05) - 0.05.
+#: Luminance at which black and white have equal contrast: sqrt(1.05 * 0.05) - 0.05.
 _EQUAL_CONTRAST = 0.179
 _CONSENSUS_MARK = "✓"
-#: Value of cells that do not apply, shown as a dash.
+#: Value of cells that do not apply; displayed as a dash.
 _NOTHING = float("nan")
 
 
 def heat_map(case: ShownCase) -> Markup:
-    """Heat map of the pairwise Dice, averaged over labels, as a table of coloured cells."""
+    """Return a heat map of the pairwise Dice, averaged over labels, as a coloured table."""
     return agreement_heat_map(case.agreement, f"Pairwise Dice, {_subject(case)}")
 
 
 def agreement_heat_map(agreement: AgreementResult, title: str) -> Markup:
-    """Heat map of the pairwise Dice of an agreement, without a case."""
+    """Return a heat map of the pairwise Dice of an agreement result, without a case."""
     matrix = mean_matrix(agreement)
     caption = f"{title} (darker = better, white ≤ {_LOWEST_SHADE:g})"
     header = [tag("abbr", mark, title=name) for mark, name in _letters_and_names(agreement)]
@@ -51,7 +51,7 @@ def agreement_heat_map(agreement: AgreementResult, title: str) -> Markup:
 
 
 def mean_matrix(agreement: AgreementResult) -> Floats:
-    """(J, J) Dice averaged over labels; all 1 without any label."""
+    """Return the (J, J) Dice averaged over labels; all 1 if there is no label."""
     number = len(agreement.raters)
     if not agreement.labels:
         return np.ones((number, number))
@@ -59,7 +59,7 @@ def mean_matrix(agreement: AgreementResult) -> Floats:
 
 
 def rater_mark(index: int) -> str:
-    """Short name of a rater: A, B, ... Z, AA, AB, ..."""
+    """Return the short name of a rater: A, B, ... Z, AA, AB, ..."""
     letters = ""
     while index >= 0:
         index, letter = index // 26 - 1, index % 26
@@ -68,7 +68,7 @@ def rater_mark(index: int) -> str:
 
 
 def rater_table(case: ShownCase, measured: dict[str, Sequence[Any]]) -> Markup:
-    """Table of raters with agreement and measurements of the filter, and of the consensus."""
+    """Return the table of raters and the consensus: agreement and the filter's measurements."""
     agreement = case.agreement
     unit = agreement.length_unit
     rows = list(agreement.of_raters())
@@ -98,12 +98,12 @@ def rater_table(case: ShownCase, measured: dict[str, Sequence[Any]]) -> Markup:
 
 
 def rater_name(case: ShownCase, index: int) -> Markup:
-    """Line sample, letter and name of a rater."""
+    """Return the line sample, letter and name of a rater."""
     return join_markup([_sample(case.place(index)), f"{rater_mark(index)}  {case.names[index]}"])
 
 
 def _subject(case: ShownCase) -> str:
-    """Text for captions: the structure, or the number of structures averaged."""
+    """Return the subject of captions: the structure, or the number of structures averaged."""
     labels = case.agreement.labels
     if len(labels) == 1:
         return case.structure(labels[0].label)
@@ -115,7 +115,7 @@ def _sample(index: int) -> Markup:
 
 
 def _consensus_row(agreement: AgreementResult) -> dict[str, float]:
-    """Row of the consensus: its volume, and its means over raters and labels."""
+    """Return the row of the consensus: its volume, and mean agreement over raters and labels."""
     row: dict[str, float] = {}
     if len(agreement.labels) == 1:
         row[f"volume_{agreement.volume_unit}"] = float(agreement.labels[0].volumes[-1])
@@ -127,7 +127,7 @@ def _consensus_row(agreement: AgreementResult) -> dict[str, float]:
 
 
 def label_table(case: ShownCase) -> Markup:
-    """Table with a row for each label: volumes and mean agreement."""
+    """Return a table with one row per label: volumes and mean agreement."""
     agreement = case.agreement
     rows = list(agreement.summary())
     columns = [name for name in rows[0] if name.startswith(_LABEL_COLUMNS)]
@@ -153,7 +153,7 @@ def label_table(case: ShownCase) -> Markup:
 
 
 def expected_volume_text(one: LabelAgreement) -> str | float:
-    """Expected volume of another rater's segmentation as text: 12.1 (9.8–14.9)."""
+    """Return the expected volume of another rater's segmentation as text: 12.1 (9.8–14.9)."""
     if one.expected_volume is None:
         return _NOTHING
     estimate, low, high = map(_format_volume, one.expected_volume)
@@ -166,7 +166,7 @@ def _format_volume(volume: float) -> str:
 
 
 def column_title(name: str) -> str:
-    """Title of a column: mean_hausdorff95_mm_to_reference -> mean Hausdorff 95 % to consensus."""
+    """Return a title: mean_hausdorff95_mm_to_reference -> mean Hausdorff 95 % to consensus."""
     replaced = {
         **{f"hausdorff95_{unit}": "Hausdorff 95 %" for unit in ("mm", "voxels")},
         **{f"surface_distance_{unit}": "surface distance" for unit in ("mm", "voxels")},
@@ -181,7 +181,7 @@ def column_title(name: str) -> str:
 
 
 def _letters_and_names(agreement: AgreementResult) -> list[tuple[str, str]]:
-    """Letter and name of each row and column."""
+    """Return the letter and name of each row and column."""
     marks = [rater_mark(index) for index in range(len(agreement.raters))]
     if agreement.reference is not None:
         marks[-1] = _CONSENSUS_MARK
@@ -194,7 +194,7 @@ def _words(name: str) -> str:
 
 
 def heat_cell(value: float) -> Markup:
-    """Coloured cell of a heat map, with black or white text by contrast."""
+    """Return a coloured heat-map cell; its text is black or white, whichever contrasts more."""
     if value != value:
         return tag("td", "–")
     share = float(np.clip((value - _LOWEST_SHADE) / (1 - _LOWEST_SHADE), 0, 1))
@@ -205,7 +205,7 @@ def heat_cell(value: float) -> Markup:
 
 
 def _luminance(color: Sequence[int]) -> float:
-    """Relative luminance as defined by WCAG 2."""
+    """Return the relative luminance as defined by WCAG 2."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _unit(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

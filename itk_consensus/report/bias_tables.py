@@ -1,4 +1,4 @@
-"""HTML tables of the raters' bias: millimetres by direction, with bars."""
+"""HTML tables of the raters' bias in millimetres by direction, with bars."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from itk_consensus.report.markup import Markup, data_table, tag
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.review.rater_colors import rater_color
 
-#: With more structures the tables of bias would fill the page, and are left out.
+#: Maximum number of structures with bias tables; more would fill the page.
 _MOST_STRUCTURES = 6
-#: Least full scale of the bars, so that small differences look small.
+#: Minimum full scale of the bars, so that small differences look small.
 _SHORTEST_REACH_MM = 1.0
 
 _Row = dict[str, float]
 
 
 def bias_tables(case: ShownCase) -> list[Markup]:
-    """A table for each structure; empty for many structures, plain arrays, or 4D images."""
+    """Return a table for each structure; empty for many structures, plain arrays, or 4D images."""
     like = case.result.like
     axes = like.geometry.dimension
     if not like.family.has_space or axes > 3 or len(case.agreement.labels) > _MOST_STRUCTURES:
         return []
     found = {one.label: _biases(case, one.label) for one in case.agreement.labels}
     tables = [_table(case, label, rows) for label, rows in found.items() if any(rows)]
-    # Not printed: a printed case is limited to two sheets.
+    # Not printed, since a printed case is limited to two sheets.
     return [tag("div", table, class_="on-screen") for table in tables]
 
 
 def _biases(case: ShownCase, label: int) -> list[_Row | None]:
-    """Bias of each rater; None if a rater left the label out or annotated only part of its box."""
+    """Return each rater's bias; None if the label or part of its box was not annotated."""
     box, surface = case.box(label), case.surface(label)
     if surface is None:
         return []
@@ -66,7 +66,7 @@ def _table(case: ShownCase, label: int, rows: Sequence[_Row | None]) -> Markup:
 
 
 def _cell(mm: float, reach: float, color: str) -> Markup:
-    """Table cell with a number above its bar."""
+    """Return the table cell with a number above its bar."""
     if mm != mm:
         return tag("td", "–")
     number = f"{round(mm, 1) or 0.0:+.1f}"  # avoids "-0.0"

@@ -24,14 +24,14 @@ BAND_COLOR = (240, 228, 66)
 _DARK, _BRIGHT = "#101317", "#FFFFFF"
 
 _RATER_WIDTH, _CONSENSUS_WIDTH, _HALO_WIDTH = 1.6, 2.8, 4.8
-#: Offset between raters' lines, so that a shared edge shows every colour, and its limit between the
-#: first and the last line, both in pixels of a picture of usual width.
+#: Offset between the lines of successive raters, so that all colours remain visible where contours
+#: coincide; the maximum total offset; and the picture width in pixels to which both refer.
 _APART, _MOST_APART, _USUAL_PIXELS = 1.1, 4.4, 340
 
-_MOST_PIXELS = 384  # per side of the image below the contours
+_MOST_PIXELS = 384  # maximum width and height of the image under the contours
 _SHEET_PIXELS = 160  # the same on a contact sheet
-_MARGIN_MM = 8.0  # around everything marked, for slices
-_ANATOMY_MM = 30.0  # around everything marked, for figures of a place ...
+_MARGIN_MM = 8.0  # margin around all marked voxels, for slices
+_ANATOMY_MM = 30.0  # margin around all marked voxels, for figures of a place ...
 _WIDEST_MM = 140.0  # ... but with at most this width
 _BAND_OPACITY = 0.5
 _SCALE_BARS_MM = (100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
@@ -42,16 +42,16 @@ class Look:
     """Options for the display of a case."""
 
     window: GreyWindow | None = None  #: Grey-value window; by default one that suits the structure
-    contact_sheet: bool = False  #: Whether to also show all disputed slices
-    most_slices: int = 6  #: How many of the most disputed slices are shown
+    contact_sheet: bool = False  #: Whether to show all disputed slices, too
+    most_slices: int = 6  #: Maximum number of disputed slices to show
 
 
-#: Axes of a (Z, Y, X) volume by plane: slice axis, vertical axis, and horizontal axis.
+#: Axes of a (Z, Y, X) volume by plane: slice axis, vertical axis and horizontal axis.
 PLANES = {"axial": (0, 1, 2), "coronal": (1, 0, 2), "sagittal": (2, 0, 1)}
 
 
 def dispute_figures(case: ShownCase, image: NDArray[Any] | None, look: Look) -> Markup:
-    """Figures of the largest disagreement of each kind, and optionally of all disputed slices."""
+    """Return figures of the largest disagreement of each kind, and optionally all slices."""
     volume = DisputedVolume(case, image, look.window)
     chosen = volume.chosen_slices(look.most_slices)
     figures = [volume.figure(index, kind=kind) for index, kind in sorted(chosen.items())]
@@ -67,9 +67,9 @@ def dispute_figures(case: ShownCase, image: NDArray[Any] | None, look: Look) -> 
 def place_figures(
     case: ShownCase, image: NDArray[Any] | None, look: Look, place: Place | None
 ) -> tuple[Markup, Markup]:
-    """Figures of a place in three planes (2D images: one) with the surrounding anatomy.
+    """Return figures of a place in three planes (one for 2D images), and a note about all of them.
 
-    Without a place, the most disputed one is shown. Second comes a note about all figures.
+    By default, the most disputed place is shown. Figures include the surrounding anatomy.
     """
     planes = PLANES if case.consensus.ndim == 3 else ["axial"]
     volumes = [DisputedVolume(case, image, look.window, plane) for plane in planes]
@@ -80,14 +80,14 @@ def place_figures(
 
 
 def switch_style(raters: int) -> str:
-    """CSS rules by which the checkboxes of the legend hide contours, without JavaScript."""
+    """Return CSS rules by which the checkboxes of the legend hide contours, without JavaScript."""
     names = [*(f"r{index}" for index in range(raters)), "consensus", "band"]
     rules = (f"body:has(#show-{n}:not(:checked)) .dispute .{n}{{display:none}}" for n in names)
     return "\n".join(rules)
 
 
 def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) -> list[int]:
-    """Indices of the most disputed slice, and of others at equal quantiles of the dispute."""
+    """Return indices of the most disputed slice and of slices at equal quantiles of the dispute."""
     weight = dissent.sum(axis=(1, 2))
     if not weight.any():
         return [len(weight) // 2]
@@ -98,7 +98,7 @@ def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) 
 
 
 class DisputedVolume:
-    """A case of any dimension as slices of a plane; of a 4D image, the most disputed volume.
+    """A case of any dimension as slices of one plane; for 4D images, only the most disputed volume.
 
     Rows and columns follow radiological convention; slices keep their indices.
     """
@@ -137,7 +137,7 @@ class DisputedVolume:
         return self.case.orientation is not None and self.case.orientation.is_mirrored(axis)
 
     def most_disputed(self) -> tuple[int, ...]:
-        """Index of a voxel on which most raters differ, in the most disputed axial slice."""
+        """Return the index of the most disputed voxel in the most disputed axial slice."""
         dissent = self.case.dissent.reshape(self._shape)[self._chosen]
         weight = dissent.sum(axis=(1, 2))
         plane = dissent[int(weight.argmax())]
@@ -145,7 +145,7 @@ class DisputedVolume:
         return int(weight.argmax()), int(row), int(column)
 
     def around(self, index: Sequence[int]) -> Markup:
-        """Figure of the slice through a voxel, with a crosshair and the surrounding anatomy."""
+        """Return a figure of the slice through a voxel, with crosshair and surrounding anatomy."""
         through, *across = (int(index[axis]) for axis in self._axes)
         at = [
             self._marked.shape[n] - 1 - place if self._is_mirrored(axis) else place
@@ -164,10 +164,11 @@ class DisputedVolume:
         return self.figure(through, mark=(at[0] - rows.start, at[1] - columns.start), counts=False)
 
     def chosen_slices(self, most: int) -> dict[int, str]:
-        """Choose the slices with the largest disagreement of each kind, and of all together.
+        """Choose the slices with the largest disagreement of each kind, and of all kinds combined.
 
-        Returns the name of the kind, or an empty text, by slice. Kinds are voxels separate from the
-        consensus, beyond its first and last slice, around it, and inside it.
+        Returns a mapping from slice index to the name of the kind, or to an empty string. The kinds
+        are voxels separate from the consensus, beyond its first and last slice, around it, and
+        inside it.
         """
         inside = self._consensus != 0
         outside = self._marked & ~inside
@@ -197,7 +198,7 @@ class DisputedVolume:
         return chosen
 
     def note(self, place: Place | None = None) -> Markup:
-        """A note about all figures: numbering, window, orientation, and coordinates of a place."""
+        """Return a note on all figures: numbering, window, orientation, position of the place."""
         texts = ["Slices are numbered from 0."] if len(self.dissent) > 1 else []
         if self.window is not None:
             texts.append(f"Grey values: {self.window}.")
@@ -221,7 +222,7 @@ class DisputedVolume:
         mark: tuple[int, int] | None = None,
         counts: bool = True,
     ) -> Markup:
-        """Figure of one slice, with a caption and an optional crosshair at (row, column)."""
+        """Return a figure of one slice with caption and an optional crosshair (row, column)."""
         part = self._part
         height, width = (side.stop - side.start for side in (part.rows, part.columns))
         disputed = int(np.count_nonzero(self.dissent[index]))
@@ -271,11 +272,11 @@ class DisputedVolume:
         return layers
 
     def _band(self, index: int) -> NDArray[np.float64]:
-        """Degree of dispute per voxel: 1 if at least half of the raters differ from the result."""
+        """Return each voxel's dispute: 1 if at least half of the raters differ from the result."""
         return np.asarray(np.minimum(2 * self._part.cut(self.dissent[index]), 1.0))
 
     def _contours(self, index: int, columns: int) -> list[Markup]:
-        """Contours of the raters, and above them that of the consensus in a thicker line."""
+        """Draw the raters' contours, and on top that of the consensus in a thicker line."""
         number, paths = len(self._maps), []
         apart = min(_APART, _MOST_APART / max(number - 1, 1)) * columns / _USUAL_PIXELS
         for j, labels in enumerate(self._maps):
@@ -313,7 +314,7 @@ class DisputedVolume:
 
 
 def _cross(mark: tuple[int, int], width: int, height: int) -> list[Markup]:
-    """Crosshair: four lines towards a voxel that leave a gap around it."""
+    """Draw a crosshair: four lines towards a voxel that leave a gap around it."""
     row, column = mark[0] + 0.5, mark[1] + 0.5
     free, gap = 0.06 * width, 0.06 * height
     lines = [
@@ -329,19 +330,19 @@ def _cross(mark: tuple[int, int], width: int, height: int) -> list[Markup]:
 
 
 def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int] = ()) -> Markup:
-    """Legend with a line sample for everything drawn, and checkboxes to hide it.
+    """Return the legend: a line sample for each rater, and checkboxes to hide them.
 
     Parameters
     ----------
     places : sequence of int
-        Numbers of these raters on the page, where some are absent; () for all.
+        Page-wide numbers of these raters if some raters of the page are absent; otherwise ().
     """
     entries: list[tuple[str, Markup, str]] = [
         (f"r{j}", line_sample(rater_color(j), _RATER_WIDTH, rater_dashes(j)), name)
         for j, name in zip(places or range(len(names)), names, strict=True)
     ]
     entries.append(("consensus", line_sample(_BRIGHT, _CONSENSUS_WIDTH), "consensus"))
-    # As it looks in a picture: half transparent over the dark.
+    # The colour as it appears in a figure: semi-transparent over a dark background.
     mixed = (
         round(_BAND_OPACITY * band + (1 - _BAND_OPACITY) * int(_DARK[at : at + 2], 16))
         for band, at in zip(BAND_COLOR, (1, 3, 5), strict=True)
@@ -361,7 +362,7 @@ def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int]
 
 
 def line_sample(color: str, width: float, dashes: str = "none") -> Markup:
-    """Sample of a contour's line on the dark background of the figures."""
+    """Draw a sample of a contour's line on the dark background of the figures."""
     line = tag("line", x1=2, x2=34, y1=7, y2=7, stroke=color, stroke_width=width,
                stroke_dasharray=dashes)  # fmt: skip
     return join_markup([tag("svg", line, class_="sample", viewBox="0 0 36 14", aria_hidden="true")])

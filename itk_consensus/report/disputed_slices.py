@@ -1,4 +1,4 @@
-"""Find the slices in which raters differ; numbered from 0 as on pages and figures."""
+"""Find the slices in which raters differ, numbered from 0 as on pages and figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class DisputedSlices(NamedTuple):
 
     first: int
     last: int
-    most: int  #: The slice with most disputed voxels
+    most: int  #: The slice with the most disputed voxels
     voxels: int  #: Number of disputed voxels in that slice
     slices: int  #: Number of slices of the volume
 
@@ -28,12 +28,12 @@ class DisputedSlices(NamedTuple):
 
 
 def disputed_patterns(votes: DecisionPatterns) -> NDArray[np.bool_]:
-    """(P,) patterns in which the raters who annotated disagree."""
+    """Return a (P,) mask of patterns in which the raters who annotated disagree."""
     return np.asarray(~votes.unanimous & votes.present.any(axis=1))
 
 
 def disputed_slices_of(result: FusionResult[Any]) -> DisputedSlices | None:
-    """Find the disputed slices of a result; None without disputes, or if it is not 3D."""
+    """Find the disputed slices of a result; None if there are none, or if it is not 3D."""
     votes = result.case.patterns
     if votes.codes is None or votes.codes.ndim != 3:
         return None

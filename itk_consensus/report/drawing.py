@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 #: PNG colour types by the number of components per pixel.
 _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
-#: Largest number of straight segments that are joined into polylines. More are noise, where broken
-#: dash patterns are not visible.
+#: Maximum number of straight segments that are joined into polylines. More segments are noise, in
+#: which interrupted dash patterns are not noticeable.
 _MOST_JOINED = 4000
 
 _Corner = tuple[int, int]
@@ -24,9 +24,9 @@ _Edge = tuple[_Corner, _Corner]
 
 
 def contour_path(plane: NDArray[Any]) -> str:
-    """SVG path along every edge between voxels of different labels, in units of voxels.
+    """Return an SVG path along all edges between voxels of different labels, in units of voxels.
 
-    Beyond the border of the slice is background.
+    Everything outside the slice is background.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def contour_path(plane: NDArray[Any]) -> str:
 
 
 def _lines(edges: list[_Edge]) -> Iterator[list[_Corner]]:
-    """Join edges at their ends into polylines, as long as possible for continuous dashes."""
+    """Join edges into polylines that are as long as possible, for continuous dashes."""
     at: dict[_Corner, list[int]] = {}
     for number, edge in enumerate(edges):
         for corner in edge:
             at.setdefault(corner, []).append(number)
-    # Open polylines start at corners with an odd number of edges; the rest are closed.
+    # Open polylines start at corners with an odd number of edges; all others are closed.
     odd = [corner for corner, numbers in at.items() if len(numbers) % 2]
     for numbers in at.values():
-        numbers.reverse()  # pop() then takes the first
+        numbers.reverse()  # so that pop() takes the first one
     left = bytearray(b"\1") * len(edges)
 
     def line_from(corner: _Corner) -> list[_Corner]:
@@ -75,7 +75,7 @@ def _lines(edges: list[_Edge]) -> Iterator[list[_Corner]]:
 
 
 def _walk(line: list[_Corner]) -> str:
-    """SVG path commands from corner to corner."""
+    """Return SVG path commands that visit the given corners."""
     steps = (
         f"h{x - before_x}" if x != before_x else f"v{y - before_y}"
         for (before_x, before_y), (x, y) in pairwise(line)
@@ -84,7 +84,7 @@ def _walk(line: list[_Corner]) -> str:
 
 
 def _runs(edges: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
-    """Row, first column and length of every run of marked cells."""
+    """Return the row, first column and length of every run of marked cells."""
     steps = np.diff(np.pad(edges.astype(np.int8), ((0, 0), (1, 1))), axis=1)
     rows, starts = np.nonzero(steps == 1)
     _, stops = np.nonzero(steps == -1)
@@ -106,7 +106,7 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
     """Encode pixels as a PNG file (ISO/IEC 15948), without filters."""
     height, width = pixels.shape[:2]
     rows = np.ascontiguousarray(pixels).reshape(height, -1)
-    lines = np.pad(rows, ((0, 0), (1, 0)))  # each row starts with its filter type; 0 is none
+    lines = np.pad(rows, ((0, 0), (1, 0)))  # each row starts with its filter type; 0 means none
     color_type = _COLOR_TYPES[rows.shape[1] // width]
     header = struct.pack(">IIBBBBB", width, height, 8, color_type, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
@@ -119,7 +119,7 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np.uint8]:
-    """(Y, X, 4) RGBA image of one colour, with the share from 0 to 1 as opacity."""
+    """Return a (Y, X, 4) RGBA image of one colour whose opacity is the share from 0 to 1."""
     pixels = np.zeros((*shares.shape, 4), np.uint8)
     pixels[..., :3] = color
     pixels[..., 3] = np.rint(255 * np.clip(shares, 0, 1))
@@ -127,6 +127,6 @@ def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np
 
 
 def grey(plane: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
-    """(Y, X) grey values, black at `low` and below, white at `high` and above; NaN is black."""
+    """Return (Y, X) grey values: black up to `low`, white from `high` on; NaN is black."""
     scaled = (plane.astype(np.float64) - low) / (high - low if high > low else 1.0)
     return np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""The first screen of a case: the verdict, who deviates, and a picture of the place to look at."""
+"""The first screen of a case: the verdict, deviating raters, and a picture to check."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SAID = {"use": "Use", "look": "Look before use", "do not use": "Do not use"}
 #: Number of notes shown below the verdict.
 _MOST_NOTES = 2
 
-#: Number of raters, those who deviate most, in the first table; all are in a table further down.
+#: Number of raters in the first table, those who deviate most; a later table lists all.
 _MOST_RATERS = 8
-#: Mean bias in mm below which a rater draws as wide as the consensus.
+#: Mean bias in mm below which a rater's contour counts as neither wider nor tighter.
 _SAME_MM = 0.25
 
 
@@ -39,12 +39,12 @@ def first_screen(
     with_viewer: bool = True,
     pictures_id: str | None = None,
 ) -> Markup:
-    """The verdict of a case, with what it takes to check it; a link opens a viewer at the place.
+    """Return the verdict of a case and the data needed to check it, with a link to the viewer.
 
     Parameters
     ----------
     pictures_id : str, optional
-        By which links find the pictures of the place.
+        Id of the element with the pictures of the place, used as link target.
     """
     found = case.findings.named(labels=case.structure_names)
     verdict = Verdict.of(found)
@@ -74,7 +74,7 @@ def first_screen(
 
 
 def verdict_markup(verdict: Verdict) -> Markup:
-    """The verdict, and the one or two findings that decided it."""
+    """Return the verdict, and the one or two findings that determined it."""
     kind = verdict.word.replace(" ", "-")
     word = tag("p", SAID[verdict.word], class_=f"verdict {kind}")
     if not verdict.decided_by:
@@ -84,7 +84,7 @@ def verdict_markup(verdict: Verdict) -> Markup:
 
 
 def place_of(case: ShownCase) -> Place | None:
-    """Place of a finding that decided the verdict, else of the most severe finding with a place."""
+    """Return the place of a finding that determined the verdict, else of the most severe one."""
     found = case.findings
     verdict = Verdict.of(found)
     every: list[Finding] = [*verdict.decided_by, *found.noted]
@@ -92,9 +92,9 @@ def place_of(case: ShownCase) -> Place | None:
 
 
 def who_drew_at(case: ShownCase, place: Place, label: int | None = None) -> str:
-    """Who drew at a place, a label or anything: "only dora drew here".
+    """Describe who marked a label, or any label, at a place: "only dora drew here".
 
-    It is empty where all readers did or none.
+    Returns an empty string if all readers did, or none.
     """
     said = [int(labels[place.index]) for labels in case.maps]
     asked = [name for name, value in zip(case.names, said, strict=True) if value != case.missing]
@@ -116,12 +116,12 @@ def who_drew_at(case: ShownCase, place: Place, label: int | None = None) -> str:
 
 
 def _asked_label(verdict: Verdict) -> int | None:
-    """The label that the findings which decided a verdict are about, if they name one."""
+    """Return the label that the findings behind a verdict name, if any."""
     return next((one.label for one in verdict.decided_by if one.label is not None), None)
 
 
 def _label_of(case: ShownCase, verdict: Verdict) -> int | None:
-    """The label that a verdict is about; of several the largest."""
+    """Return the label that a verdict is about; if there are several, the largest."""
     named = _asked_label(verdict)
     if named is not None:
         return named
@@ -131,7 +131,7 @@ def _label_of(case: ShownCase, verdict: Verdict) -> int | None:
 
 
 def deviation_table(case: ShownCase, label: int | None) -> Markup:
-    """Table of raters by distance from the consensus: Dice, distance, bias and volume."""
+    """Return a table of raters sorted by distance from the consensus."""
     one = next((one for one in case.agreement.labels if one.label == label), None)
     if one is None:
         return tag("p", "Nobody drew anything.", class_="quiet")
@@ -161,13 +161,13 @@ def deviation_table(case: ShownCase, label: int | None) -> Markup:
 
 
 def _margin(case: ShownCase, one: LabelAgreement, surface: ConsensusSurface | None) -> CaseMargin:
-    """Margin of a label, computed without readers whose files are wrong."""
+    """Return the margin of a label, computed without readers whose files are wrong."""
     assert one.hausdorff95 is not None
     wrong = wrong_files(case.findings.findings, _only_label(case, one.label))
     kept = [rater for rater in range(len(case.names)) if rater not in wrong]
     names = tuple(case.names[rater] for rater in sorted(wrong))
     far = one.to_reference(one.hausdorff95)[kept]
-    # Plain arrays have no orientation, so no directions.
+    # Plain arrays have no orientation, and so no anatomical directions.
     if surface is None or case.orientation is None:
         return CaseMargin(far, left_out=names, unit=one.length_unit)
     box = case.box(one.label)
@@ -181,12 +181,12 @@ def _margin(case: ShownCase, one: LabelAgreement, surface: ConsensusSurface | No
 
 
 def _only_label(case: ShownCase, label: int) -> int | None:
-    """The label as in `Finding.label`: None if there is only one."""
+    """Return the label for `Finding.label`: None if there is only one label."""
     return label if sum(one != 0 for one in case.labels) > 1 else None
 
 
 def _bias_texts(case: ShownCase, label: int, surface: ConsensusSurface | None) -> list[str]:
-    """Mean bias of each rater as text: "1.2 mm wider", "as wide", "nothing"."""
+    """Return the mean bias of each rater as text: "1.2 mm wider", "as wide", "nothing"."""
     box, unit = case.box(label), case.agreement.length_unit
     consensus = case.consensus[box] == label
     masks = (labels[box] == label for labels in case.maps)

@@ -33,7 +33,7 @@ from itk_consensus.report.text import (
     wrap_lines,
 )
 
-#: Measurements with one number for each rater.
+#: Measurements with one value per rater.
 OF_EACH_RATER = (
     "Sensitivity",
     "Specificity",
@@ -48,7 +48,7 @@ _COMPONENTS = {
     "ComponentsGained": "Components of the result that no rater marked",
 }
 
-#: Measurements that take longer than the fusion if there are many labels.
+#: Measurements that take longer than the fusion itself if there are many labels.
 _SLOW = ("CoherenceCurves", "Resolution")
 
 #: Note for reports that are not `full`.
@@ -56,10 +56,10 @@ _LEFT_OUT = (
     "--full also compares with Consensus, and measures how finely raters agree about each label."
 )
 
-#: Number of findings shown with a verdict.
+#: Maximum number of findings shown with a verdict.
 _MOST_FINDINGS = 3
 
-#: Rows of a table of components; all of them are in the JSON.
+#: Maximum rows of a table of components; the JSON contains all of them.
 _ROWS = 20
 
 
@@ -68,10 +68,10 @@ class FusionReport:
     """All information about one fusion that reports contain."""
 
     result: FusionResult[Any]
-    inputs: Sequence[Mapping[str, Any]]  #: From `describe_inputs`
+    inputs: Sequence[Mapping[str, Any]]  #: As returned by `describe_inputs`
     fused: ImageFile  #: The label map
-    parameter_files: Mapping[str, Path]  #: Paths of parameters that are images
-    #: Paths of the written probability maps, by label.
+    parameter_files: Mapping[str, Path]  #: Paths of image-valued parameters
+    #: Paths of the probability maps that were written, by label.
     probabilities: Mapping[int, Path] = field(default_factory=dict)
     json: Path | None = None  #: Path of the JSON report, if written
     diagnostics: Any = None  #: Findings, if there are any
@@ -81,13 +81,13 @@ class FusionReport:
 
     @property
     def rater_names(self) -> list[str]:
-        """Names of the raters, in the order of the measurements per rater."""
+        """Names of the raters, in the order used by the measurements per rater."""
         return [rater["name"] for row in self.inputs for rater in row["raters"]]
 
     def to_dict(self, *, full: bool = True) -> dict[str, Any]:
         """Convert to plain types for JSON; NaN and infinite numbers become None.
 
-        Unless `full`, slow measurements are left out if there are many labels.
+        Unless `full`, slow measurements are omitted if there are many labels.
         """
         result, made_by = self.result, self.result.made_by
         measurements = {
@@ -121,11 +121,11 @@ class FusionReport:
         return {key: to_plain(value) for key, value in content.items()}
 
     def to_json(self) -> str:
-        """`to_dict` as JSON text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
     def to_text(self) -> str:
-        """The report as text; what is too long for a terminal is only in the JSON."""
+        """Return the report as text; items too long for a terminal are only in the JSON."""
         content = self.to_dict(full=self.full)
         raters = pluralize(content["number_of_raters"], "rater")
         parts = [
@@ -162,7 +162,7 @@ class FusionReport:
         return "\n".join(parts)
 
     def summary(self) -> str:
-        """Short text: the verdict, at most three findings, and the written files."""
+        """Return a short text: the verdict, at most three findings, and the written files."""
         files = self.written_files | ({} if self.page is None else {"page": self.page})
         written = pairs({what: str(path) for what, path in files.items()})
         said = verdict_lines(self.diagnostics) if self.diagnostics else []
@@ -172,12 +172,12 @@ class FusionReport:
 
     @property
     def _omitted_measurements(self) -> Sequence[str]:
-        """Measurements that are left out unless `full`."""
+        """Return the measurements that are omitted unless `full`."""
         return _SLOW if len(self.result.labels) > MANY_LABELS else ()
 
     @property
     def _is_incomplete(self) -> bool:
-        """Whether the text leaves something out because it is not `full`."""
+        """Whether the text omits anything because it is not `full`."""
         if self.full:
             return False
         findings = self.diagnostics.findings if self.diagnostics else ()
@@ -186,7 +186,7 @@ class FusionReport:
 
     @property
     def written_files(self) -> dict[str, Path]:
-        """All written files except the page, by description."""
+        """Return all written files except the page, by description."""
         files = {"labels": self.fused.path}
         for label, path in self.probabilities.items():
             files[f"probability of label {label}"] = path
@@ -197,7 +197,7 @@ class FusionReport:
         return files
 
     def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
-        """Values of the parameters that the command line offers, and of given image files."""
+        """Return the parameters offered on the command line, and those given as image files."""
         return {
             parameter.name: parameter_text(parameter, values[parameter.name])
             for parameter in parameters_of(self.result.made_by.kind)
@@ -207,7 +207,7 @@ class FusionReport:
 
 
 def verdict_lines(found: Diagnostics) -> list[str]:
-    """Lines of text: the verdict, then at most three findings, the most severe first."""
+    """Return lines of text: the verdict, and up to three findings, the most severe first."""
     verdict = Verdict.of(found)
     said = [one for one in found.causes if one.concern][:_MOST_FINDINGS]
     if not said:
@@ -222,7 +222,7 @@ def verdict_lines(found: Diagnostics) -> list[str]:
 def describe_inputs(
     files: Sequence[ImageFile], names: Sequence[str], *, with_labels: bool = True
 ) -> list[dict[str, Any]]:
-    """Describe each file: its raters with names and, optionally, voxels per label.
+    """Describe each file: names of its raters and, optionally, voxel counts per label.
 
     Raises
     ------
@@ -258,7 +258,7 @@ def to_plain(value: Any) -> Any:
 
 
 def _members(value: Any) -> Mapping[Any, Any] | None:
-    """Fields of a mapping, named tuple or dataclass, by name; None for other values."""
+    """Return the fields of a mapping, named tuple or dataclass by name; None for other values."""
     if hasattr(value, "_asdict"):
         return dict(value._asdict())
     if is_dataclass(value):
@@ -267,7 +267,7 @@ def _members(value: Any) -> Mapping[Any, Any] | None:
 
 
 def _label_rows(result: FusionResult[Any], fused: ImageFile) -> list[dict[str, Any]]:
-    """Sizes of the fused labels; labels that no rater used are marked as undecided voxels."""
+    """Return the sizes of the fused labels; a label that no rater used is marked as undecided."""
     rows = label_sizes(fused.label_counts()[0], fused.geometry)
     given = {0, *result.labels}
     leaves_undecided = "LabelForUndecidedPixels" in result.made_by.parameters
@@ -291,7 +291,7 @@ def _grid_texts(geometry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def parameter_text(parameter: Parameter[Any], value: Any) -> str:
-    """Format the value of a parameter, using the documented text of its default."""
+    """Format a parameter's value; for the default, use its documented description."""
     if parameter.default_doc and value == to_plain(parameter.default):
         return parameter.default_doc
     return format_value(value)

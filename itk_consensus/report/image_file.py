@@ -35,14 +35,14 @@ class ImageFile:
 
     @classmethod
     def of(cls, path: Path, image: Any) -> ImageFile:
-        """Create from an image that was read from `path`."""
+        """Create the description of an image that was read from `path`."""
         loaded = convert.load(image, owner=str(path), keep=Keep.NOTHING)
         components = tuple(array for array in loaded.arrays if array is not None)
         return cls(path, image, components, loaded.geometry)
 
     @property
     def is_own_output(self) -> bool:
-        """Whether the file's metadata says that this package wrote it."""
+        """Whether the file was written by this package according to its metadata."""
         return hasattr(self.image, "GetMetaDataKeys") and is_marked(self.image)
 
     def without_voxels(self) -> ImageFile:
@@ -50,15 +50,15 @@ class ImageFile:
         return replace(self, image=None, components=())
 
     def label_counts(self) -> list[dict[int, int]]:
-        """Voxels per label for each component; raises `InputError` if it is no label image."""
+        """Return voxel counts per label and component; raise `InputError` if not a label image."""
         return [label_counts(array, str(self.path)) for array in self.components]
 
     def intensity_reason(self) -> str:
-        """Why it looks like an intensity image, as text; empty if it may hold labels."""
+        """Return why it looks like an intensity image, as text; empty if it may hold labels."""
         return next(filter(None, map(intensity_reason, self.components)), "")
 
     def description(self) -> str:
-        """A short block of text for ``itk-consensus info``."""
+        """Return a short block of text for ``itk-consensus info``."""
         grid, number = self.geometry, len(self.components)
         lines = [
             f"size {format_extents(grid.size)}, spacing {format_extents(grid.spacing)} mm, "
@@ -72,14 +72,14 @@ class ImageFile:
 
 
 def label_counts(array: NDArray[Any], owner: str) -> dict[int, int]:
-    """Number of voxels of each label that occurs in an array."""
+    """Return the number of voxels of each label that occurs in an array."""
     stack = LabelStack.multilabel([array], owner=owner)
     (counts,) = StackVote(stack).counts
     return {int(label): int(n) for label, n in zip(stack.labels, counts, strict=True) if n}
 
 
 def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[str, Any]]:
-    """Voxels of each label and, in 2D and 3D, its area or volume."""
+    """Return the number of voxels of each label and, in 2D and 3D, its area or volume."""
     voxel = prod(geometry.spacing)
     rows: list[dict[str, Any]] = []
     for label, voxels in counts.items():
@@ -95,14 +95,14 @@ def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[st
 def differences_in_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> list[tuple[ImageFile, str]]:
-    """Files that are not on the most common grid, each with a sentence that says why."""
+    """Return the files that are not on the most common grid, each with the reason as a sentence."""
     return usual_and_odd_files(files, coordinate_tolerance, direction_tolerance)[1]
 
 
 def usual_and_odd_files(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> tuple[ImageFile, list[tuple[ImageFile, str]]]:
-    """A file on the most common grid, and the files that are not, each with a reason."""
+    """Return one file on the most common grid, and all files not on it, each with a reason."""
     at, strays = odd_ones_out(
         [file.geometry for file in files], coordinate_tolerance, direction_tolerance
     )

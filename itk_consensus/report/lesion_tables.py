@@ -1,4 +1,4 @@
-"""HTML tables of lesions: who marked each one, and the detection performance of each rater."""
+"""HTML tables of lesions: the raters who marked each lesion, and each rater's performance."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itk_consensus.methods.lesions.table import LesionTable, ReaderDetection
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.markup import Markup, data_table
 
-#: Most objects listed on a page; all of them are in the JSON report.
+#: Maximum number of objects listed on a page; the JSON report contains all of them.
 _ROWS = 50
 
 
 def object_table(table: LesionTable) -> Markup:
-    """Table of objects: probability of being real, and the letters of the raters who marked it."""
+    """Return a table of objects: their probability of being real, and who marked them."""
     rows = [
         [
             f"lesion {one.number}",
@@ -40,7 +40,7 @@ def object_table(table: LesionTable) -> Markup:
 
 
 def detection_table(detections: Sequence[ReaderDetection], names: Sequence[str]) -> Markup:
-    """Table of each rater's detection performance, with 95 % intervals."""
+    """Return a table of each rater's detection performance, with 95 % intervals."""
     rows = [
         [
             f"{rater_mark(index)}  {name}",

@@ -1,4 +1,4 @@
-"""Build HTML: text is escaped, and markup is not escaped twice."""
+"""Build HTML with automatic escaping; markup is never escaped twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from itk_consensus.core.escaping import html_text
 from itk_consensus.report.text import format_value
 
-#: Elements without an end tag; within SVG they must be closed explicitly.
+#: Elements without an end tag; in SVG they must be closed explicitly.
 _VOID = {"input", "image", "img", "path", "line", "rect", "circle", "meta"}
 
 
@@ -19,7 +19,7 @@ _NOTHING_FROM_OUTSIDE = (
 
 
 class Markup(str):
-    """Text that is already HTML and is not escaped again."""
+    """Text that already is HTML and is not escaped again."""
 
     __slots__ = ()
 
@@ -32,8 +32,8 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
     children
         Content: Markup is inserted as is, None is skipped, anything else is escaped.
     attributes
-        ``class_`` is class, ``aria_label`` is aria-label; True gives an attribute without a value,
-        None and False omit it.
+        ``class_`` becomes class, ``aria_label`` becomes aria-label; True gives an attribute without
+        a value, None and False omit the attribute.
     """
     words = [name]
     for spelled, value in attributes.items():
@@ -63,13 +63,13 @@ def data_table(
     class_: str | None = None,
     labels: Sequence[str] | None = None,
 ) -> Markup:
-    """A table whose first column names the rows; cells may be whole ``td`` elements.
+    """Return a table whose first column contains row headers; cells may be whole ``td`` elements.
 
     Parameters
     ----------
     labels : sequence of str, optional
-        What cells after the first are called where rows are too wide and become cards; "" for one
-        that speaks for itself.
+        Labels of the cells after the first, shown on narrow screens, where rows become cards; ""
+        for cells that need no label.
     """
     head = tag("tr", *(tag("th", cell, scope="col") for cell in header))
     body = []
@@ -122,14 +122,14 @@ def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") ->
 
 
 def _labelled(cell: Markup, label: str) -> Markup:
-    """Add a data-label attribute to a cell."""
+    """Add a data-label attribute to a table cell."""
     if not label:
         return cell
     return Markup(cell.replace("<td", f'<td data-label="{html_text(label)}"', 1))
 
 
 def _cell(value: Any) -> Markup:
-    """Make a table cell: floats have three decimals, NaN is a dash."""
+    """Make a table cell: floats are shown with three decimals, NaN as a dash."""
     if isinstance(value, Markup):
         return value if value.startswith("<td") else tag("td", value)
     if isinstance(value, float):

@@ -29,7 +29,7 @@ from itk_consensus.report.page import (
 )
 from itk_consensus.report.shown_case import ShownCase
 
-#: Voxels times raters above which the automatic display of a filter has no figures.
+#: Number of voxels times raters above which a filter's automatic display has no figures.
 _MOST_VOTES = 100_000_000
 _MOST_ROWS = 200
 
@@ -58,22 +58,23 @@ def show(
     label_names: Mapping[int, str] | None = None,
     contact_sheet: bool = False,
 ) -> Shown:
-    """Show a fusion in a notebook, as its page would: findings, slices, raters.
+    """Show a fusion in a notebook, with the contents of its page: findings, slices, raters.
 
     Parameters
     ----------
     thing : FusionResult, or a filter after Execute
-        What to show. Agreement, diagnostics and matched structures are shown as tables or lists.
+        The object to show. Agreement, diagnostics and matched structures are shown as tables or
+        lists.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the contours.
+        The image that the raters segmented, on their grid, drawn under the contours.
     names : sequence of str, optional
         Names of the raters.
     window : (center, width) or str, optional
         Grey-value window of the image, or the name of a CT window.
     label_names : mapping of int to str, optional
-        Names of labels.
+        Names of the labels.
     contact_sheet : bool
-        Whether to also show all disputed slices.
+        Whether to show all disputed slices, too.
     """
     if makes_results(thing):
         named = result_of(thing).with_rater_names(names)
@@ -90,7 +91,7 @@ def show(
 
 
 def html_of(thing: Any) -> str | None:
-    """HTML of an object for notebooks; None if only its text is to be shown."""
+    """Return the HTML of an object for notebooks; None if only its text should be shown."""
     for kind, parts in _PARTS.items():
         if isinstance(thing, kind):
             try:
@@ -182,7 +183,7 @@ _PARTS: dict[type, Callable[[Any], list[Markup] | None]] = {
 
 
 def _wrap_in_box(*parts: Markup) -> str:
-    """Wrap parts of a page with their styles, scoped so that they do not affect the notebook."""
+    """Wrap parts of a page in a box with scoped styles, which do not affect the notebook."""
     style = (files("itk_consensus.report") / "parts.css").read_text(encoding="utf-8")
     own = "background: var(--paper); color: var(--ink); padding: .6rem; font: .9rem/1.5 system-ui;"
     scoped = f".itk-consensus {{ {own} {style.replace(':root', '&')} }}"

@@ -1,4 +1,4 @@
-"""Anatomical orientation of figures: letters at their sides, and which axes must be mirrored."""
+"""Anatomical orientation of figures: letters at their sides, and axes that must be mirrored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Letters of the positive and negative direction of ITK's axes (LPS).
+#: Letters of the positive and negative directions of ITK's axes (LPS).
 _LETTERS = (("L", "R"), ("P", "A"), ("S", "I"))
 #: Directions that point right or down in radiological convention: left, posterior, inferior.
 _ONWARDS = ("L", "P", "I")
@@ -18,7 +18,8 @@ _OPPOSITE = {"L": "R", "R": "L", "P": "A", "A": "P", "S": "I", "I": "S"}
 class Orientation:
     """Anatomical directions of the array axes (z, y, x) of a volume."""
 
-    towards: tuple[str, str, str]  #: Letter of the direction in which each array axis increases
+    #: Letter of the direction in which the index along each array axis increases
+    towards: tuple[str, str, str]
 
     @classmethod
     def of(cls, direction: Sequence[float]) -> Orientation:
@@ -36,7 +37,7 @@ class Orientation:
         return self.towards[axis] not in _ONWARDS
 
     def sides(self, down: int, across: int) -> dict[str, str]:
-        """Letters at the four sides of a figure with these vertical and horizontal array axes."""
+        """Return the letters at the sides of a figure with these vertical and horizontal axes."""
         right, bottom = (
             _OPPOSITE[self.towards[axis]] if self.is_mirrored(axis) else self.towards[axis]
             for axis in (across, down)

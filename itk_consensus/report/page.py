@@ -1,4 +1,4 @@
-"""HTML page of one fusion: self-contained, without network access or other files."""
+"""Self-contained HTML page of one fusion, which needs no network access or other files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PathLike = str | os.PathLike[str]
 #: Page names that do not identify a case; its folder name is used instead.
 _USUAL_NAMES = ("report", "page", "index")
 
-#: Sentinel for parameters that are images, which results do not keep.
+#: Sentinel for image-valued parameters, which results do not store.
 _IMAGE = object()
 
 
@@ -61,10 +61,10 @@ def report(
 ) -> None:
     """Write one self-contained HTML page about a fusion.
 
-    It shows disputed slices with each rater's contour, pairwise Dice, a table of the raters, the
-    findings, and what is needed to reproduce the fusion. It works offline and can be printed. It
-    has a viewer for all slices, from which decisions about disputes can be exported as the record
-    of a review; of large cases only a part is included, and the page says so.
+    The page shows disputed slices with each rater's contour, pairwise Dice, a table of the raters,
+    the findings, and the information needed to reproduce the fusion. It works offline and can be
+    printed. It has a viewer for all slices, from which decisions about disputes can be exported as
+    the record of a review; of large cases, only a part is included, which the page states.
 
     Parameters
     ----------
@@ -73,20 +73,20 @@ def report(
     path : str or path
         Path of the page; replaced atomically.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the contours.
+        The image that the raters segmented, on their grid, drawn under the contours.
     names : sequence of str, optional
         Names of the raters; by default their file names, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Files of the raters, for hashes; by default voxels are hashed.
+        Files of the raters, which are hashed; by default voxels are hashed.
     outputs : mapping of str to path, optional
-        Other written files by description; the page links to them.
+        Other files that were written, by description; the page links to them.
     window : (center, width) or str, optional
         Grey-value window of the image, or the name of a CT window, such as "lung"; by default one
-        that suits modality and structure.
+        suited to modality and structure.
     label_names : mapping of int to str, optional
-        Names of labels, such as ``{1: "liver"}``.
+        Names of the labels, such as ``{1: "liver"}``.
     contact_sheet : bool
-        Whether to also show all disputed slices.
+        Whether to show all disputed slices, too.
     """
     if not makes_results(made):
         raise ParameterError(f"report: needs a fuser after Execute, got {type(made).__name__}")
@@ -96,7 +96,7 @@ def report(
     case = ShownCase(
         result_of(made).with_rater_names(names), structure_names=dict(label_names or {})
     )
-    with blas_threads(1):  # many small products: more threads wait for each other
+    with blas_threads(1):  # in many small products, threads mostly wait for each other
         text = page_text(case, Path(path), image, files, outputs or {}, look)
     write_text(path, text)
 
@@ -109,7 +109,7 @@ def page_text(
     outputs: Mapping[str, PathLike],
     look: Look,
 ) -> str:
-    """HTML of the whole page; `page` is its path, to which links are relative."""
+    """Return the HTML of the whole page; links are relative to `page`, its path."""
     if files is not None and len(files) != len(case.names):
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
     underlay = underlay_of(case.result, image)
@@ -164,13 +164,13 @@ def page_text(
 
 
 def case_name(page: Path) -> str:
-    """Name of the case: that of the page, or of its folder if the page has a generic name."""
+    """Return the case name: that of the page, or of its folder if the page's name is generic."""
     folder = page.resolve().parent.name
     return folder if page.stem in _USUAL_NAMES and folder else page.stem
 
 
 def facts(case: ShownCase) -> Markup:
-    """List of the main numbers of a case."""
+    """Return the list of the most important values of a case."""
     agreement = case.agreement
     numbers = {
         "method": case.result.made_by.method or case.result.made_by.filter,
@@ -186,7 +186,7 @@ def facts(case: ShownCase) -> Markup:
 
 
 def explanation_and_findings(case: ShownCase) -> list[Markup]:
-    """The method's explanation of its result, and all findings."""
+    """Return the method's explanation of its result, and all findings."""
     found = case.findings.named(labels=case.structure_names)
     result, parts = case.result, list[Markup]()
     if result.has_measurement("Explanation"):
@@ -195,7 +195,7 @@ def explanation_and_findings(case: ShownCase) -> list[Markup]:
 
 
 def findings_list(found: Diagnostics) -> Markup:
-    """List of findings, the most severe first, with their consequences, and of passed checks."""
+    """List the findings, the most severe first, with their consequences, and the passed checks."""
     parts = []
     if found.noted:
         items = [_item(one, found.consequences(one)) for one in found.causes]
@@ -214,7 +214,7 @@ def _item(finding: Finding, consequences: Sequence[Finding] = ()) -> Markup:
 
 
 def rater_tables(case: ShownCase) -> list[Markup]:
-    """Tables of raters, pairs of raters, and their bias."""
+    """Return the tables of raters, pairs of raters, and bias."""
     measured = {
         m.name: value
         for m in measurements_of(case.result.made_by.kind)
@@ -224,7 +224,7 @@ def rater_tables(case: ShownCase) -> list[Markup]:
 
 
 def underlay_of(result: FusionResult[Any], image: Any) -> Any:
-    """Load the voxels of an image, which must be on the raters' grid; None without an image."""
+    """Load the voxels of an image, which must be on the raters' grid; None if there is no image."""
     if image is None:
         return None
     return convert.load_one(image, result.like, owner="report", parameter="image")
@@ -234,21 +234,21 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if value == value else "–"
 
 
-# -- how it was made: hashes, parameters, versions and links ----------------------------------
+# -- provenance: hashes, parameters, versions and links ---------------------------------------
 
 
 _LIBRARIES = ("numpy", "scipy", "SimpleITK")
 
 
 def image_hash(image: NDArray[Any]) -> str:
-    """SHA-256 of an image's voxels in C order, in the image's own type."""
+    """Return the SHA-256 of an image's voxels in C order, in the image's own type."""
     return hashlib.sha256(np.ascontiguousarray(image).tobytes()).hexdigest()
 
 
 def file_hashes(
     names: Sequence[str], files: Sequence[str | os.PathLike[str]]
 ) -> list[tuple[str, str]]:
-    """Name and hash of each rater's files; formats with separate voxel files have several."""
+    """Return names and hashes of each rater's files; some formats use several files."""
     rows = []
     for name, path in zip(names, files, strict=True):
         hashes = image_hashes(path)
@@ -258,13 +258,13 @@ def file_hashes(
 
 
 def input_table(hashes: Sequence[tuple[str, str]], what: str) -> Markup:
-    """Table of inputs with their hashes."""
+    """Return the table of inputs with their hashes."""
     rows = [[name, tag("code", digest)] for name, digest in hashes]
     return data_table(f"Inputs, and SHA-256 of {what}.", ["input", "SHA-256"], rows)
 
 
 def parameter_table(made_by: MadeBy) -> Markup:
-    """Table of all parameters of the filter."""
+    """Return the table of all parameters of the filter."""
     rows = []
     for parameter in parameters_of(made_by.kind):
         value = made_by.parameters.get(parameter.name, _IMAGE)
@@ -274,7 +274,7 @@ def parameter_table(made_by: MadeBy) -> Markup:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the package, Python and the main libraries."""
+    """Return the versions of the package, Python and the main libraries."""
     found = {"itk-consensus": itk_consensus.__version__, "Python": platform.python_version()}
     for library in _LIBRARIES:
         try:
@@ -285,12 +285,12 @@ def versions() -> dict[str, str]:
 
 
 def version_table() -> Markup:
-    """`versions` as a table."""
+    """Return `versions` as a table."""
     return data_table("Versions.", ["software", "version"], list(versions().items()))
 
 
 def output_links(outputs: Mapping[str, str | os.PathLike[str]], page: Path) -> Markup:
-    """List of links to written files, relative to the page."""
+    """Return a list of links to the written files, relative to the page."""
     links = []
     for what, path in outputs.items():
         relative = os.path.relpath(Path(path).resolve(), page.resolve().parent)

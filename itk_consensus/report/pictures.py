@@ -1,4 +1,4 @@
-"""Matplotlib figures of raters, their consensus and its calibration."""
+"""Matplotlib figures of raters, their consensus, and calibration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from itk_consensus.storage.files import PathLike
 from itk_consensus.storage.replacing import atomic_write
 
 PANEL_INCHES = 1.7
-# Colours by Okabe and Ito, distinguishable with colour vision deficiency.
+# Colours by Okabe and Ito, distinguishable by people with colour vision deficiency.
 RATER_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 TEXT_COLOR = "#444444"
 
@@ -31,7 +31,7 @@ _DOTS_PER_INCH = 160
 
 
 def figure_class() -> Any:
-    """Import matplotlib's Figure class, which needs no display."""
+    """Import matplotlib's Figure class, which does not require a display."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -49,7 +49,7 @@ def save_figure(figure: Any, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Window:
-    """The region of every slice that is shown."""
+    """The displayed region, which is the same in every slice."""
 
     rows: slice
     columns: slice
@@ -57,7 +57,7 @@ class Window:
 
     @classmethod
     def around(cls, union: Mask, spacing: Sequence[float], margin_mm: float = _MARGIN_MM) -> Window:
-        """Bounding box of the voxels marked in any slice, with a margin; everything if none are."""
+        """Create from the bounding box of all marked voxels with a margin, or the whole slice."""
         size = (float(spacing[1]), float(spacing[2]))
         shape = union.shape[1:]
         marked = np.asarray(union.any(axis=0))
@@ -95,7 +95,7 @@ class Window:
 
 
 def slices_to_show(union: Mask) -> list[int]:
-    """Indices of marked slices, evenly spaced if there are many."""
+    """Return the indices of the marked slices; if there are many, evenly spaced ones."""
     marked = np.flatnonzero(union.any(axis=(1, 2)))
     if not marked.size:
         return [len(union) // 2]
@@ -139,7 +139,7 @@ def draw_consensus(
     spacing: Sequence[float],
     title: str,
 ) -> None:
-    """Draw every rater's outline and, below, the consensus, slice by slice.
+    """Draw every rater's outline and, in the row below, the consensus, slice by slice.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def draw_consensus(
     consensus : mapping of str to (Z, Y, X) ndarray of bool
         One or two fused masks by name.
     spacing : (3,) sequence of float
-        Voxel size in mm, in the order of the axes.
+        Voxel size in mm, in array axis order.
 
     Raises
     ------
@@ -182,12 +182,12 @@ def draw_consensus(
 
 
 def rater_style(number: int) -> tuple[str, Any]:
-    """Colour and dash pattern of a rater; the first six have solid lines."""
+    """Return the colour and dash pattern of a rater; the first six have solid lines."""
     return RATER_COLORS[number % len(RATER_COLORS)], _DASHES[number // len(RATER_COLORS) % 4]
 
 
 def _shade(panel: Any, window: Window, votes: NDArray[Any], shades: Sequence[str]) -> None:
-    """Shade voxels by the number of raters who marked them."""
+    """Shade voxels according to the number of raters who marked them."""
     levels = np.array([float(shade) for shade in shades])
     panel.imshow(levels[window.cut(votes)], cmap="gray", vmin=0, vmax=1, extent=window.extent)
     panel.set(xticks=[], yticks=[])
@@ -217,7 +217,7 @@ def _draw_legend(figure: Any, raters: int, consensus: Sequence[str], shades: Seq
 
 
 def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
-    """Draw the quality of the consensus by number of raters, extrapolated to twice as many.
+    """Draw the quality of the consensus by number of raters, extrapolated to twice the number.
 
     Parameters
     ----------

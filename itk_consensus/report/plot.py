@@ -1,4 +1,4 @@
-"""plot: a matplotlib figure of raters and consensus in three planes through the dispute."""
+"""plot: a matplotlib figure of raters and consensus in three planes through the largest dispute."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from itk_consensus.report.pictures import Window, figure_class, outline, rater_s
 
 _INCHES = 3.4
 _MARGIN_MM = 15.0
-_CONSENSUS = {True: "#FFFFFF", False: "#111111"}  # on an image, and on paper
+_CONSENSUS = {True: "#FFFFFF", False: "#111111"}  # colours on an image and on white paper
 
 
 def plot(
@@ -26,9 +26,9 @@ def plot(
     names: Sequence[str] | None = None,
     label: int | None = None,
 ) -> Any:
-    """Draw every rater's outline and the consensus where raters differ most.
+    """Draw the outlines of every rater and the consensus at the place where raters differ most.
 
-    Needs matplotlib: ``pip install 'itk-consensus[plot]'``.
+    Requires matplotlib: ``pip install 'itk-consensus[plot]'``.
 
     Parameters
     ----------
@@ -37,17 +37,17 @@ def plot(
     consensus : image, FusionResult, or a filter after Execute
         Their fusion.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the outlines.
+        The image that the raters segmented, on their grid, drawn under the outlines.
     names : sequence of str, optional
         Names of the raters.
     label : int, optional
-        Label whose outlines are drawn; by default all foreground labels together.
+        Label whose outlines are drawn; by default the union of all foreground labels.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Three planes of a volume through the most disputed place, or the 2D image. Notebooks
-        display it; ``figure.savefig`` writes it.
+        Three planes of a volume through the most disputed place, or the 2D image. Notebooks display
+        the figure; ``figure.savefig`` writes it.
     """
     figure_class()  # raises early if matplotlib is missing
     given, made = list(images), makes_results(consensus)
@@ -75,7 +75,7 @@ def _figure(
     spacing: Sequence[float],
     names: Sequence[str],
 ) -> Any:
-    """Make the figure; the last mask is the consensus."""
+    """Draw the figure; the last mask is the consensus."""
     solid = [mask.reshape((1,) * (3 - mask.ndim) + mask.shape) for mask in masks]
     under = None if image is None else image.reshape(solid[0].shape)
     steps = (1.0, *spacing)[-3:]
@@ -97,7 +97,7 @@ def _figure(
             outline(panel, window, mask[index], color, dashes)
         outline(panel, window, hung[-1][index], _CONSENSUS[under is not None], width=2.2)
         left, right, bottom, top = window.extent
-        # Coronal and sagittal slices have the head on top.
+        # In coronal and sagittal slices the head is at the top.
         ends = (bottom, top) if name == "axial" else (top, bottom)
         panel.set(xlim=(left, right), ylim=ends, aspect="equal", xticks=[], yticks=[])
         if under is not None:
@@ -108,7 +108,7 @@ def _figure(
 
 
 def _most_disputed(masks: Sequence[NDArray[np.bool_]]) -> tuple[int, ...]:
-    """Index of a central voxel of the most disputed region, or of the masks without disputes."""
+    """Return a central voxel of the most disputed region or, without disputes, of the masks."""
     share = np.mean(masks[:-1], axis=0)
     dissent = np.minimum(share, 1 - share)
     weight = dissent if dissent.any() else np.any(masks, axis=0).astype(float)

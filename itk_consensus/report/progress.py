@@ -23,7 +23,7 @@ class Bar(Protocol):
     """A progress bar."""
 
     def show(self, share: float, doing: str) -> None:
-        """Show a progress from 0 to 1, and a description of the current step."""
+        """Show progress as a share from 0 to 1, and a description of the current step."""
 
     def clear(self) -> None:
         """Remove the bar from the screen."""
@@ -36,7 +36,7 @@ class TextBar:
         self._stream, self._columns_used = stream, 0
 
     def show(self, share: float, doing: str) -> None:
-        """Overwrite the line with a new state."""
+        """Overwrite the line with the new state."""
         done = "#" * round(_BAR_WIDTH * share)
         columns = shutil.get_terminal_size().columns - 1
         line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {escape_line(doing)}"[:columns]
@@ -61,7 +61,7 @@ class TqdmBar:
         self._make, self._bar, self._said = make, None, ""
 
     def show(self, share: float, doing: str) -> None:
-        """Create or update the bar; a new description is drawn at once, numbers as tqdm decides."""
+        """Create or update the bar; a new description is drawn at once, numbers at tqdm's rate."""
         said = escape_line(doing)
         if self._bar is None:
             look = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
@@ -95,9 +95,9 @@ def bar_on(stream: TextIO) -> Bar:
 
 
 def show_progress(filter_: ProcessObject) -> None:
-    """Show a progress bar in notebooks and terminals whenever a filter executes.
+    """Show a progress bar in notebooks and terminals whenever a filter runs.
 
-    Uses tqdm if installed (``pip install 'itk-consensus[notebook]'``).
+    tqdm is used if it is installed (``pip install 'itk-consensus[notebook]'``).
     """
     bar = bar_on(sys.stderr)
     name = filter_.GetName()

@@ -1,4 +1,4 @@
-"""The data behind a page: the raters' labels, the consensus, agreement and findings."""
+"""The data for a page: the raters' labels, the consensus, agreement and findings."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from itk_consensus.space.boxes import Box, bounding_box
 
 @dataclass(frozen=True)
 class ShownCase:
-    """A result with everything that its page shows, computed lazily."""
+    """A result with all data shown on its page, computed lazily."""
 
     result: FusionResult[Any]
-    surfaces: bool = True  #: Whether to measure distances between contours, unless labels are many
+    #: Whether to measure distances between contours, unless there are many labels
+    surfaces: bool = True
     structure_names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels
     #: Indices of the raters on the page, if only some of them drew this structure; () for all.
     places: tuple[int, ...] = ()
-    known: tuple[Finding, ...] = ()  #: Findings that cannot be computed from the result alone
+    known: tuple[Finding, ...] = ()  #: Findings that cannot be derived from the result alone
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property
@@ -43,7 +44,7 @@ class ShownCase:
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """Labels that occur."""
+        """Labels that occur in the votes or the consensus."""
         return self.result.labels
 
     @property
@@ -53,12 +54,12 @@ class ShownCase:
 
     @property
     def missing(self) -> int:
-        """Value in `maps` where a rater did not annotate."""
+        """Value in `maps` at voxels that a rater did not annotate."""
         return missing_of(self.result)
 
     @cached_property
     def maps(self) -> list[NDArray[Any]]:
-        """Label values by rater; `missing` where the rater did not annotate."""
+        """Label values by rater; `missing` at voxels that the rater did not annotate."""
         return self.result.rater_maps(self.missing)
 
     @cached_property
@@ -68,7 +69,7 @@ class ShownCase:
 
     @cached_property
     def dissent(self) -> NDArray[np.float64]:
-        """Share of the raters, among those who annotated, who differ from the consensus."""
+        """Share of the raters who differ from the consensus, among those who annotated."""
         return _dissent(self.maps, self.consensus, self.missing)
 
     @property
@@ -85,7 +86,7 @@ class ShownCase:
         return found.with_volumes(self.assessment.volumes) if surfaces else found
 
     def box(self, label: int) -> Box | None:
-        """Where a rater or the consensus has a label; None if none of them does."""
+        """Return a label's bounding box over raters and consensus; None if it does not occur."""
         return self.memo.get_or_make(("box", label), lambda: self._box(label))
 
     def _box(self, label: int) -> Box | None:
@@ -95,7 +96,7 @@ class ShownCase:
         return bounding_box(drawn)
 
     def surface(self, label: int) -> ConsensusSurface | None:
-        """The consensus's surface in `box`, padded; None without one, or in four dimensions."""
+        """Return the consensus surface in the padded `box`; None if there is none, or in 4D."""
         return self.memo.get_or_make(("surface", label), lambda: self._surface(label))
 
     def _surface(self, label: int) -> ConsensusSurface | None:
@@ -104,13 +105,13 @@ class ShownCase:
         if mask is None or not mask.any():
             return None
         like, ways = self.result.like, np.eye(axes)
-        if like.family.has_space:  # ITK's axes are those of the array in reverse
+        if like.family.has_space:  # ITK's axes are the array axes in reverse order
             ways = np.reshape(like.geometry.direction, (axes, axes))[:, ::-1]
         return ConsensusSurface(np.pad(mask, PADDING), self.spacing, ways)
 
     @property
     def findings(self) -> Diagnostics:
-        """Findings about fusion and raters, without the comparison with Consensus."""
+        """Findings about fusion and raters, except for the comparison with Consensus."""
         return self.assessment.findings(full=False)
 
     @property
@@ -121,11 +122,11 @@ class ShownCase:
         return Orientation.of(like.geometry.direction) if placed else None
 
     def place(self, rater: int) -> int:
-        """Index on the page of a rater, who has the same line style for every structure."""
+        """Return a rater's index on the page, which determines its line style."""
         return self.places[rater] if self.places else rater
 
     def structure(self, label: int) -> str:
-        """Name of a label."""
+        """Return the name of a label."""
         return self.structure_names.get(label, f"label {label}")
 
     def in_words(self, text: str) -> str:
@@ -134,7 +135,7 @@ class ShownCase:
 
     @property
     def marked(self) -> NDArray[np.bool_]:
-        """Voxels that are foreground in the consensus or of any rater."""
+        """Voxels that are foreground in the consensus or in any rater's map."""
         marked: NDArray[np.bool_] = self.consensus != 0
         for labels in self.maps:
             marked = marked | ((labels != 0) & (labels != self.missing))

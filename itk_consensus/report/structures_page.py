@@ -1,4 +1,4 @@
-"""HTML page of several structures, each fused by itself, with a section for each."""
+"""HTML page of several structures, each fused separately and with its own section."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ _MANY_STRUCTURES = 4
 
 @dataclass(frozen=True)
 class StructurePart:
-    """Content of a page about one structure."""
+    """The content of a page about one structure."""
 
     name: str
     verdict: Verdict
-    mean_dice: float  #: Between readers; NaN if nobody can tell
-    link: Markup  #: Its name, which leads to its section
-    doubts: tuple[Finding, ...]  #: Causes that are more than notes
-    glance: list[Any]  #: A row of the first table: verdict, why, where, volume, Dice
-    overview: list[Any]  #: A row of the table of numbers
+    mean_dice: float  #: Mean Dice between readers; NaN if undefined
+    link: Markup  #: The structure's name, linked to its section
+    doubts: tuple[Finding, ...]  #: Findings that raise a concern, as opposed to mere notes
+    glance: list[Any]  #: A row of the first table: verdict, reason, place, volume, Dice
+    overview: list[Any]  #: A row of the table of measurements
     markup: Markup
 
     @property
     def gravity(self) -> tuple[int, float]:
-        """Sort key that puts the worst first: by verdict, then by agreement."""
+        """Sort key by verdict, then by agreement; the worst structures come first."""
         dice = self.mean_dice
         return -self.verdict.grade, dice if dice == dice else 2.0
 
@@ -72,18 +72,18 @@ def structure_part(
     number: int,
     known: Sequence[Finding] = (),
 ) -> StructurePart:
-    """Make the content of one structure from its fusion.
+    """Make the page content for one structure from its fusion.
 
     Parameters
     ----------
     readers : mapping of int to str
-        Names of the readers who drew it, by their indices on the page.
+        Names of the readers who drew it, keyed by their indices on the page.
     image : image, optional
-        The image that they segmented.
+        The image that the readers segmented.
     number : int
         Index of the structure, for links from the table of all structures.
     known : sequence of Finding
-        Findings about its readers that follow from the whole plan.
+        Findings about its readers that were derived from all structures together.
     """
     named = result.with_rater_names(list(readers.values()))
     case = ShownCase(named, structure_names={1: name}, places=tuple(readers), known=tuple(known))
@@ -115,7 +115,7 @@ def structure_part(
 
 
 def _link_to_pictures(place: Place | None, number: int) -> Markup:
-    """The slice of a place, as a link to its pictures; a dash for a structure without one."""
+    """Return a link to the pictures of a place; a dash if the structure has none."""
     if place is None:
         return tag("td", "–", class_="name nothing")
     text = str(place) if place.slice is None else f"slice {place.slice}"
@@ -137,16 +137,16 @@ def structures_page(
     said: Sequence[str],
     identity: Mapping[str, str],
 ) -> str:
-    """HTML of the whole page.
+    """Return the HTML of the whole page.
 
     Parameters
     ----------
     hashes : sequence of (str, str)
         Name and SHA-256 of each input.
     said : sequence of str
-        Notes about all structures, shown first.
+        Notes about all structures, shown at the top.
     identity : mapping of str to str
-        Identity of the patient, if requested.
+        Identity of the patient, if it is to be shown.
     """
     ordered = sorted(parts, key=lambda part: part.gravity)
     unit = "ml"
@@ -187,7 +187,7 @@ def structures_page(
 
 
 def verdict_line(parts: Sequence[StructurePart]) -> Markup:
-    """The structures by verdict, in one line: "Use: Aorta. Look: Heart and GTVp."."""
+    """List the structures by verdict, in one line: "Use: Aorta. Look: Heart and GTVp."."""
     said = []
     for word in WORDS:
         links = [part.link for part in parts if part.verdict.word == word]
@@ -198,7 +198,7 @@ def verdict_line(parts: Sequence[StructurePart]) -> Markup:
 
 
 def deviating_in_several(parts: Sequence[StructurePart]) -> Markup | None:
-    """Readers who deviate in several structures by one rule, a line each; None if nobody does."""
+    """List readers flagged by the same rule in several structures, one per line; None if none."""
     groups: dict[tuple[str, str], list[tuple[StructurePart, Finding]]] = {}
     for part in parts:
         for one in part.doubts:
@@ -208,7 +208,8 @@ def deviating_in_several(parts: Sequence[StructurePart]) -> Markup | None:
     items = []
     for found in several:
         _, first = found[0]
-        # What names all of them itself is said as it is.
+        # If all findings have the same wording, which already names the structures, use it
+        # unchanged.
         same = all(one.what == first.what and part.name in first.what for part, one in found)
         links = _listed([part.link for part, _ in found])
         said = (
@@ -217,18 +218,24 @@ def deviating_in_several(parts: Sequence[StructurePart]) -> Markup | None:
             else join_markup([f"{first.names[0]} {in_short(first)} in ", links, "."])
         )
         advice = first.do if all(one.do == first.do for _, one in found) else ""
+        if len({one.facts.get("off") for _, one in found}) > 1:
+            # A header moves all structures alike.
+            advice = (
+                "If all lie off alike, compare origin and spacing in its header with the others'; "
+                "if not, look at each outline."
+            )
         items.append(tag("li", tag("b", said), " ", advice, class_="look"))
     return tag("ul", *items, class_="findings") if items else None
 
 
 def _listed(links: Sequence[Markup]) -> Markup:
-    """Links as in a sentence: a, b and c."""
+    """Join links as in a sentence: a, b and c."""
     between = [", "] * (len(links) - 2) + [" and "] * (len(links) > 1) + [""]
     return join_markup(part for pair in zip(links, between, strict=True) for part in pair)
 
 
 def _figures(agreement: AgreementResult) -> list[Any]:
-    """Volumes and agreement of a structure for the table; NaN if no reader drew anything."""
+    """Return volumes and agreement of a structure for the table; NaN if it is empty."""
     if not agreement.labels:
         return [float("nan")] * 7
     (one,) = agreement.labels[:1]

@@ -16,16 +16,16 @@ _PLOT_HEIGHT, _BOTTOM = 300, 40
 
 
 class Volume(NamedTuple):
-    """A rater's volume of a structure in a case, compared with the others'."""
+    """A rater's volume of a structure in a case, compared with those of the other raters."""
 
     case: str
     rater: int
     mean: float  #: Mean of the rater's volume and the others' mean volume
-    difference: float  #: Difference of the two in % of that mean
+    difference: float  #: Difference between the two, in % of that mean
 
 
 def box_plots(values: Mapping[str, Sequence[float]], title: str) -> Markup:
-    """Box plots, a row for each structure: quartiles, whiskers to 1.5 IQR, and outliers."""
+    """Draw box plots, one row per structure: quartiles, whiskers to 1.5 IQR, and outliers."""
     low = min([0.5, *(value for row in values.values() for value in row)])
     low = math.floor(low * 10) / 10
 
@@ -63,7 +63,7 @@ def _box(row: np.ndarray[tuple[int], np.dtype[np.float64]], x: object, y: int) -
 
 
 def bland_altman(points: Sequence[Volume], unit: str, title: str) -> Markup:
-    """Bland-Altman plot of volumes with limits of agreement and a logarithmic axis of means."""
+    """Draw a Bland-Altman plot of volumes with limits of agreement; means are logarithmic."""
     shown = [one for one in points if one.mean > 0 and math.isfinite(one.difference)]
     if not shown:
         return tag("p", "Nobody drew anything that has a volume.", class_="quiet")
@@ -120,7 +120,7 @@ def _at(place: float) -> str:
 
 
 class Dot(NamedTuple):
-    """A value with its interval, whose bounds are NaN if there is none."""
+    """A value with its interval, whose bounds are NaN if it has none."""
 
     name: str
     value: float
@@ -129,7 +129,7 @@ class Dot(NamedTuple):
 
 
 def dot_plot(dots: Sequence[Dot], band: tuple[float, float, float] | None, title: str) -> Markup:
-    """Dot plot, a row for each value, over a band (low, middle, high) of reference."""
+    """Draw a dot plot, one row per value, over a reference band (low, middle, high)."""
     values = [number for dot in dots for number in dot[1:]] + list(band or ())
     known = [number for number in values if math.isfinite(number)]
     low, high = min(known), max(known)

@@ -8,12 +8,12 @@ from typing import Any
 
 from itk_consensus.core.escaping import escape_line
 
-#: Name of the command.
+#: Name of the command-line program.
 PROGRAM = "itk-consensus"
 
 
 def format_value(value: Any) -> str:
-    """Format a value for people; None, which also stands for NaN, is a dash."""
+    """Format a value for display; None, which also stands for NaN, becomes a dash."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -38,7 +38,7 @@ def format_extents(values: Iterable[float]) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """Lines of an aligned table, the first column left-aligned, the others right-aligned."""
+    """Return the lines of an aligned table; all but the first column are right-aligned."""
     cells = [[escape_line(format_value(value)) for value in row] for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
@@ -51,7 +51,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 
 
 def pairs(entries: Mapping[str, str]) -> list[str]:
-    """Lines of names and values, in two aligned columns."""
+    """Return lines of names and values in two aligned columns."""
     width = max(map(len, entries), default=0)
     return [f"{name:<{width}}  {escape_line(value)}".rstrip() for name, value in entries.items()]
 
@@ -66,5 +66,5 @@ def wrap_lines(text: str, width: int = 96) -> list[str]:
 
 
 def section(title: str, lines: Iterable[str]) -> str:
-    """A title followed by indented lines."""
+    """Return a title followed by indented lines."""
     return "\n".join([title, *(f"  {line}" for line in lines)])

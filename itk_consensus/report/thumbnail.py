@@ -30,7 +30,7 @@ def thumbnail(
     window: GreyWindow | None = None,
     place: Place | None = None,
 ) -> bytes:
-    """PNG of one slice with the consensus outlined and disputes in yellow.
+    """Return a PNG of one slice with the consensus outlined and disputes in yellow.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def thumbnail(
     image : image, optional
         The image that the raters segmented.
     window : GreyWindow, optional
-        Grey-value window; by default one that suits modality and structure.
+        Grey-value window; by default one suited to modality and structure.
     place : Place, optional
-        Place whose slice is shown; by default the most disputed slice.
+        The place whose slice is shown; by default the most disputed slice.
     """
     votes, like = result.case.patterns, result.like
     geometry = like.geometry
@@ -75,7 +75,7 @@ def _sides(part: Box) -> list[int]:
 
 
 def _part(votes: DecisionPatterns, spacing: Any) -> Box:
-    """Bounding box of all marked voxels with a margin, or the whole image if none are."""
+    """Return the bounding box of all marked voxels with a margin; the whole image if none are."""
     values = np.append(votes.labels, 0)
     marked = ((values[votes.patterns] != 0) & votes.present).any(axis=1)
     margin = [round(_MARGIN_MM / step) for step in spacing]
@@ -91,7 +91,7 @@ def _render(
     labels: NDArray[Any],
     spacing: tuple[float, float],
 ) -> NDArray[np.uint8]:
-    """(Y, X, 3) RGB image, scaled to the size of a thumbnail, with outline and disputes."""
+    """Return a (Y, X, 3) RGB image, scaled to thumbnail size, with outline and disputes."""
     tall, wide = (side * step for side, step in zip(pixels.shape, spacing, strict=True))
     scale = _PIXELS / max(tall, wide)
     sides = [max(round(extent * scale), 1) for extent in (tall, wide)]

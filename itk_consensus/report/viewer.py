@@ -28,17 +28,18 @@ from itk_consensus.review.rater_colors import rater_color, rater_dashes
 from itk_consensus.review.record import ReviewRecord, default_record_path
 from itk_consensus.space.boxes import Box, bounding_box, grow_box, intersection
 
-#: Limit for the viewer's data on a page, in bytes; larger cases are cropped, and the page says so.
+#: Size limit for the viewer's data on a page, in bytes; larger cases are cropped, which the page
+#: states.
 MOST_BYTES = 2_000_000
-#: Most disputes in the review record that is part of the page.
+#: Maximum number of disputes in the review record embedded in the page.
 _MOST_DISPUTES = 1000
-#: Crops with more voxels are not tried: they would hardly fit, and compression is slow.
+#: Crops with more voxels are not tried, since they would hardly fit and compression is slow.
 _MOST_VOXELS = 40_000_000
-#: Rows of the table of disputes; further ones are only in the record, undecided.
+#: Maximum number of rows in the table of disputes; the record contains the others, undecided.
 _MOST_ROWS = 200
-#: Margins around marked voxels, with an image and without one.
+#: Margins around marked voxels if there is an image, and if there is none.
 _MARGIN_MM, _EMPTY_MARGIN_MM = 8.0, 2.0
-#: Distances from a place to which a case that is too large for a page is cropped, tried in turn.
+#: Distances around a place to which a large case is cropped, tried in this order.
 _REACHES_MM = (80.0, 50.0, 30.0, 20.0, 12.0)
 
 
@@ -50,9 +51,9 @@ def viewer(
     window: GreyWindow | None = None,
     place: Place | None = None,
 ) -> list[Markup]:
-    """Make the viewer of slices and the table of disputes, opened at `place` if given.
+    """Make the viewer of slices and the table of disputes; it opens at `place` if given.
 
-    Large cases are cropped around the place; the markup says what was left out.
+    Large cases are cropped around the place; the markup states what was left out.
     """
     shape = reviewed.result.like.geometry.shape
     if len(shape) > 3:
@@ -93,7 +94,7 @@ def viewer(
 
 
 def _decreasing_boxes(whole: Box, at: Sequence[int], spacing: Sequence[float]) -> Iterator[Box]:
-    """Decreasing boxes around a voxel, within the box `whole`."""
+    """Yield the decreasing boxes around a voxel, within the box `whole`."""
     for reach in _REACHES_MM:
         steps = [round(reach / step) for step in spacing]
         around = tuple(slice(a - n, a + n + 1) for a, n in zip(at, steps, strict=True))
@@ -103,7 +104,7 @@ def _decreasing_boxes(whole: Box, at: Sequence[int], spacing: Sequence[float]) -
 
 
 def _padded_box(marked: Mask, spacing: Sequence[float], margin: float) -> Box:
-    """Bounding box of marked voxels with a margin; the whole volume if none are."""
+    """Return the bounding box of all marked voxels with a margin; the whole volume if none are."""
     box = bounding_box(marked) or tuple(slice(0, side) for side in marked.shape)
     return grow_box(box, [round(margin / step) for step in spacing], marked.shape)
 
@@ -132,7 +133,7 @@ class _Voxels:
     def content(
         self, name: str, at: Sequence[int], record: Mapping[str, Any], *, with_image: bool
     ) -> str:
-        """JSON for `viewer.js`, which opens at the voxel `at`."""
+        """Return the JSON for `viewer.js`, which opens at the voxel `at`."""
         box = self._box
         shape = [side.stop - side.start for side in box]
         hung = self._orientation
@@ -162,12 +163,12 @@ class _Voxels:
             "record": record,
         }
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-        return text.replace("<", "\\u003c")  # must not end the script element
+        return text.replace("<", "\\u003c")  # the text must not end the script element
 
     def _encode(self, labels: NDArray[Any]) -> NDArray[np.uint8]:
         part = self._as_volume(labels)[self._box]
         known = _encoded_labels(self.rated)
-        # A look-up table takes the same time for any number of labels.
+        # A look-up table is equally fast for any number of labels.
         if part.dtype.kind == "u" and part.itemsize <= 2:
             table = np.zeros(np.iinfo(part.dtype).max + 1, np.uint8)
             table[known] = np.arange(len(known))
@@ -185,13 +186,13 @@ class _Voxels:
 
 
 def _encoded_labels(rated: RatedMap) -> list[int]:
-    """Label values by the byte that encodes them in the page; background is 0."""
+    """Return the label value for each byte of the page's encoding; background is 0."""
     undecided = () if rated.undecided is None else (rated.undecided,)
     return [0, *sorted({*rated.labels, *undecided} - {0}), rated.missing]
 
 
 def _dash_lengths(dashes: str) -> list[int]:
-    """Convert an SVG dash pattern to one for a canvas."""
+    """Convert an SVG dash pattern to canvas format."""
     return [] if dashes == "none" else [int(length) for length in dashes.split()]
 
 
@@ -329,7 +330,7 @@ def _markers(dispute: Dispute, names: Sequence[str]) -> list[str]:
 
 
 def _short_names(names: Sequence[str]) -> tuple[str, ...]:
-    """File names without what all have in common: folders and extension."""
+    """Return the file names without extensions and the folders that all have in common."""
     short = [split_image_name(name)[0] or name for name in names]
     return distinct_names(short, [Path(name) for name in names])
 

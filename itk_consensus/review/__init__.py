@@ -1,8 +1,8 @@
-"""Where raters differ, decided by a person: disputes, decisions, their record, and an application.
+"""Manual review of disagreements: disputes, decisions, their record, and an application.
 
-Everything but the application works on plain arrays and knows no screen, so that the page, the
-application and the module of 3D Slicer mean the same by a decision. The room carries the name of
-its front door: ``itk_consensus.review(filter)`` opens the application.
+Everything except the application works on plain arrays and is independent of the display, so that
+the report page, the application and the 3D Slicer module interpret a decision in the same way. The
+package is named after its entry point: ``itk_consensus.review(filter)`` opens the application.
 """
 
 from itk_consensus.core.callable_modules import make_callable

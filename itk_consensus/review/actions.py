@@ -1,4 +1,4 @@
-"""What a reviewer did, one action after the other: the log that a review is made from again."""
+"""The log of a reviewer's actions, from which a review can be reconstructed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itk_consensus.core.constraints import Choice, Integer, Real, Text, optional
 from itk_consensus.review.decisions import CONFIDENCES, Decision, Runs
 from itk_consensus.storage.record import Each, Part
 
-#: Decide disputes; confirm what was painted in one; reopen it, which unlocks it; throw painting in
-#: it away; paint; take the last of these back; do it again.
+#: Decide disputes; confirm what was painted in one; reopen (unlock) one; discard what was painted
+#: in one; paint; undo the last action; redo it.
 ACTIONS = ("decide", "confirm", "reopen", "discard", "paint", "undo", "redo")
 
 _TEXT = Text(may_be_empty=True)
@@ -19,15 +19,15 @@ _TEXT = Text(may_be_empty=True)
 
 @dataclass(frozen=True)
 class Action(Part):
-    """One thing that a reviewer did."""
+    """One action of a reviewer."""
 
     kind: Annotated[str, Choice(ACTIONS)]
-    #: Which it is about; of undo and redo, which disputes they changed.
+    #: The disputes concerned; for undo and redo, those that changed.
     disputes: Annotated[tuple[int, ...], Each(Integer(1))] = ()
     choice: Annotated[str | None, optional(Choice(("consensus", "label", "rater")))] = None
     label: Annotated[int | None, optional(Integer(-(2**31), 2**53))] = None
     rater: Annotated[int | None, optional(Integer(0, 10_000))] = None
-    #: Of painting: where, and the voxels with their new labels.
+    #: For painting: the structure, and the voxels with their new labels.
     structure: Annotated[str, _TEXT] = ""
     painted: Annotated[str, Runs()] = ""
     who: Annotated[str, _TEXT] = ""
@@ -37,7 +37,7 @@ class Action(Part):
     seconds: Annotated[float | None, optional(Real(0.0))] = None
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """What is wrong although each field alone is right."""
+        """Yield combinations of fields that are invalid although each field alone is valid."""
         if (self.choice is not None) != (self.kind == "decide"):
             yield "choice", f"does not fit the action {self.kind}"
         if (self.label is not None) != (self.choice == "label"):
@@ -50,7 +50,7 @@ class Action(Part):
             yield "disputes", f"must name one to {self.kind}"
 
     def decision(self, painted: str = "") -> Decision:
-        """What a dispute becomes by deciding, or by confirming what was painted in it."""
+        """Return the decision made by deciding a dispute or by confirming its painting."""
         if self.kind == "confirm":
             known: Mapping[str, str | int | None] = {"choice": "painted", "painted": painted}
         else:
@@ -68,7 +68,7 @@ class Action(Part):
 def actions_of(
     decisions: Mapping[int, Decision], structures: Mapping[int, str], corrections: Mapping[str, str]
 ) -> tuple[Action, ...]:
-    """Actions that lead to some decisions: what a record without a log is resumed from."""
+    """Return actions that lead to the given decisions, to resume a record without a log."""
     found = [Action("paint", structure=name, painted=one) for name, one in corrections.items()]
     for number, one in sorted(decisions.items(), key=lambda pair: (pair[1].when, pair[0])):
         taken = Action("decide", (number,), "consensus", who=one.who, when=one.when)

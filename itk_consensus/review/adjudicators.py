@@ -14,14 +14,14 @@ from itk_consensus.votes.overlap import dice_of
 
 
 class AdjudicatorPair(NamedTuple):
-    """How two reviews of one case agree."""
+    """Agreement between two reviews of one case."""
 
     first: str
     second: str
-    both: int  #: Disputes that both decided
+    both: int  #: Number of disputes decided in both reviews
     alike: int  #: Number of these with identical labels at every voxel
-    #: Chance-corrected agreement of the labels of voxels in disputes that both decided; NaN if
-    #: there are none, or all have one label in both.
+    #: Chance-corrected agreement (kappa) on the labels of voxels in disputes decided in both
+    #: reviews; NaN if there are none, or if all have the same label in both.
     kappa: float
     dice: dict[str, float]  #: Dice over the whole maps, by structure and label
 
@@ -40,7 +40,7 @@ def compare_adjudications(reviews: Sequence[Adjudication]) -> list[AdjudicatorPa
     Raises
     ------
     FileError
-        They are not reviews of the same disputes of the same inputs.
+        The reviews are not of the same disputes of the same inputs.
     """
     first = reviews[0].record
     regions = [one.where for one in first.disputes]
@@ -84,7 +84,7 @@ def _dice(one: NDArray[Any], other: NDArray[Any], label: int) -> float:
 
 
 def _kappa(pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> float:
-    """Cohen's kappa over voxels."""
+    """Return Cohen's kappa over voxels."""
     if not pairs:
         return float("nan")
     mine, theirs = (np.concatenate(side) for side in zip(*pairs, strict=True))

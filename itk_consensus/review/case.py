@@ -1,4 +1,4 @@
-"""A case to review: what raters drew, the consensus, its disputes, and how to write it back."""
+"""A case to review: the raters' maps, the consensus, its disputes, and how to write it back."""
 
 from __future__ import annotations
 
@@ -48,26 +48,26 @@ from itk_consensus.review.thickness import RegionSize, region_sizes
 from itk_consensus.review.voxel_runs import encoded_map
 from itk_consensus.storage.record import RecordError
 
-#: What DICOM calls a consensus that a person decided on.
+#: DICOM attributes of a consensus that was reviewed by a person.
 _ORIGIN = {"origin": "SEMIAUTOMATIC", "description": "Adjudicated consensus of several readers"}
 _STRUCTURE_SUFFIXES = (".seg.nrrd", ".dcm")
 
 
 @dataclass(frozen=True)
 class MapsOnFile:
-    """How adjudicated maps become images and structures again."""
+    """How to convert adjudicated maps back to images and structures."""
 
-    like: Any  #: `LoadedImages`: family, geometry and metadata of a label map
+    like: Any  #: A `LoadedImages`: family, geometry and metadata of a label map
     dtype: np.dtype[Any]
-    #: Colours, codes and types of structures; none for a label map.
+    #: Colours, codes and types of structures; empty for a label map.
     templates: tuple[Structure, ...] = ()
 
     def image(self, labels: NDArray[Any]) -> Any:
-        """An adjudicated label map as an image of the raters' kind."""
+        """Return an adjudicated label map as an image of the same type as the raters' images."""
         return convert.to_image(labels.astype(self.dtype), self.like)
 
     def structures(self, maps: Mapping[str, NDArray[Any]]) -> list[Structure]:
-        """Adjudicated maps as structures; of a label map every label is one."""
+        """Return adjudicated maps as structures; in a label map, every label is a structure."""
         if self.templates:
             return separate_undecided(
                 [replace(one, mask=mask_of(maps[one.name], one.mask)) for one in self.templates]
@@ -86,7 +86,7 @@ class MapsOnFile:
         series: DicomSeries | None,
         raters: Sequence[Path],
     ) -> None:
-        """Write adjudicated maps in the format that the name of a file asks for."""
+        """Write adjudicated maps in the format given by the file name."""
         if path.name.lower().endswith(_STRUCTURE_SUFFIXES):
             dicom = [rater for rater in raters if is_dicom(rater)] if is_dicom(path) else []
             more = _ORIGIN if is_dicom(path) else {}
@@ -100,7 +100,7 @@ class MapsOnFile:
             write_image(self.image(labels), path)
 
     def _numbered(self, maps: Mapping[str, NDArray[Any]], path: Path) -> Any:
-        """Structures as labels 1, 2, ... of one map, which they fit only if none overlap."""
+        """Return structures as labels 1, 2, ... of one map; they must not overlap."""
         numbered = np.zeros(next(iter(maps.values())).shape, np.uint16)
         for number, one in enumerate(self.templates, start=1):
             inside = maps[one.name] == 1
@@ -116,7 +116,7 @@ class MapsOnFile:
 
 @dataclass(frozen=True)
 class ReviewCase:
-    """All that a review starts from."""
+    """All data from which a review starts."""
 
     rated: tuple[RatedMap, ...]
     disputes: tuple[Dispute, ...]
@@ -126,14 +126,14 @@ class ReviewCase:
     method: str
     missing_label: int | None
     on_file: MapsOnFile
-    #: Gives what is found by structure, which a first look need not wait for.
+    #: Returns the findings by structure, which are not needed for the first display.
     find: Callable[[], list[tuple[str, Finding]]] = list
-    #: Gives how unsure the consensus of a structure is, voxel by voxel.
+    #: Returns the voxel-wise uncertainty of a structure's consensus.
     uncertainty: Callable[[str], NDArray[Any] | None] = lambda name: None
     drawn_as: Mapping[str, tuple[str | None, ...]] | None = None
-    #: What labels of a label map are called, where somebody said so.
+    #: Names of the labels of a label map, as far as they are known.
     label_names: Mapping[int, str] = field(default_factory=dict)
-    #: Of a blinded case: for each reader as shown, its place among the inputs as given.
+    #: In a blinded case: for each reader in displayed order, the index among the given inputs.
     given_order: tuple[int, ...] | None = None
 
     @cached_property
@@ -148,25 +148,25 @@ class ReviewCase:
         return sizes
 
     def name_of(self, structure: str, label: int) -> str:
-        """What a label is called: of a structure's, the structure."""
+        """Return the name of a label; for a structure, the structure's name."""
         return structure or self.label_names.get(label, f"label {label}")
 
     @property
     def names(self) -> list[str]:
-        """What raters are called."""
+        """Return the names of the raters."""
         return [one.rater for one in self.inputs]
 
     @property
     def names_as_given(self) -> list[str]:
-        """The same in the order of the inputs, which findings are about."""
+        """Return the names in the order of the inputs, to which findings refer."""
         order = self.given_order or range(len(self.inputs))
         return [name for _, name in sorted(zip(order, self.names, strict=True))]
 
     def blinded(self, record: ReviewRecord | None = None) -> ReviewCase:
-        """The same case without readers' names and places, readers shuffled.
+        """Return the same case without the readers' names and paths, with the readers shuffled.
 
-        Their contents say how, so that the same case is shuffled alike every time, and another
-        case otherwise; a record says how it was done before.
+        The order depends on the contents, so that it is the same every time for one case but
+        differs between cases; a record stores the order that was used before.
         """
         known = [json.dumps((one.sha256, one.component)) for one in self.inputs]
         if record is None:
@@ -178,7 +178,7 @@ class ReviewCase:
         else:
             before = [json.dumps((one.sha256, one.component)) for one in record.inputs]
             if sorted(before) != sorted(known):
-                return self  # which `of_record` refuses
+                return self  # `of_record` refuses such a record
             order = record.given_order or tuple(range(len(known)))
         inputs = [
             replace(self.inputs[given], rater=f"reader {number}", path=None)
@@ -203,11 +203,11 @@ class ReviewCase:
         )
 
     def begun(self, who: str = "") -> Review:
-        """A review without any decision."""
+        """Return a review without any decisions."""
         return Review(self.rated, self.disputes, who=who)
 
     def writer(self, review: Review, *, consensus_hidden: bool = False) -> RecordWriter:
-        """What keeps the record of a review of this case."""
+        """Return the writer of the record of a review of this case."""
         return RecordWriter(
             review,
             self.inputs,
@@ -221,12 +221,12 @@ class ReviewCase:
         )
 
     def of_record(self, record: ReviewRecord, source: str) -> ReviewCase:
-        """The case with the disputes that a record has, which later versions may cut otherwise.
+        """Return the case with the disputes stored in a record.
 
-        Raises
-        ------
-        FileError
-            It is the record of other inputs, or of another consensus of them.
+        Later versions may divide disputes differently.
+
+        Raises ------ FileError
+            The record belongs to other inputs, or to another consensus of them.
         """
         known = [one.sha256 for one in record.inputs]
         if sorted(known) != sorted(one.sha256 for one in self.inputs):
@@ -253,7 +253,7 @@ class ReviewCase:
         return replace(self, disputes=disputes, unlisted_voxels=record.unlisted_voxels)
 
     def continued(self, record: ReviewRecord, source: str, who: str = "") -> Review:
-        """The review that a record left unfinished; raises as `of_record`."""
+        """Resume the unfinished review stored in a record; raises as `of_record` does."""
         self.of_record(record, source)
         return resumed(record, source, self.rated, who)
 
@@ -262,17 +262,17 @@ class ReviewCase:
 
 
 def missing_of(fused: FusionResult[Any]) -> int:
-    """What stands where a rater did not annotate: one more than all labels."""
+    """Return the value for missing annotations: one more than all labels."""
     return max(*fused.labels, fused.undecided, 0) + 1
 
 
 def voxel_hashes(fused: FusionResult[Any], maps: Sequence[NDArray[Any]]) -> tuple[str, ...]:
-    """Of the raters' maps, made once."""
+    """Return the hashes of the raters' maps, computed once."""
     return fused.memo.get_or_make("voxel hashes", lambda: tuple(map(voxel_hash, maps)))
 
 
 def rated_map(fused: FusionResult[Any], name: str = "") -> RatedMap:
-    """What raters and fuser said."""
+    """Return the raters' maps and the consensus of a structure."""
     missing = missing_of(fused)
     maps = fused.rater_maps(missing)
     values = np.array([*fused.labels, 0, fused.undecided]).astype(maps[0].dtype)
@@ -291,19 +291,19 @@ def case_of_result(
     label_names: Mapping[int, str] | None = None,
     most: int = MOST_DISPUTES,
 ) -> ReviewCase:
-    """A result as a case.
+    """Convert a fusion result to a case.
 
     Parameters
     ----------
     files : sequence of Path, optional
-        Where each rater was read, to be hashed; without it voxels are. Raters without names are
-        called as their files.
+        The file of each rater, used for hashing; without files, voxels are hashed. Raters without
+        names are named after their files.
     record : Path, optional
-        Where the record will lie, from which it finds the files again.
+        Path of the future record; the files' paths are stored relative to it.
     label_names : mapping of int to str, optional
-        What labels are called.
+        Names of the labels.
     most : int
-        How many disputes are listed, the largest.
+        Maximum number of listed disputes; the largest are kept.
     """
     if files is not None and not fused.case.names:
         fused = fused.with_rater_names(_names_of_files(files))
@@ -341,7 +341,7 @@ def case_of_structures(
     match: Callable[[Mapping[str, Sequence[Structure]]], MatchedStructures] = match_structures,
     **options: Any,
 ) -> ReviewCase:
-    """Files of named structures, each fused by itself, as a case; `match` says which are one."""
+    """Make a case from files of named structures, each fused separately; uses the rules `match`."""
     if len({*map(str, paths)}) < len(paths):
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
@@ -354,12 +354,12 @@ def case_of_matched(
     fuser: LabelFusionFilter,
     inputs: Sequence[ReviewInput] | None = None,
 ) -> ReviewCase:
-    """Readers' structures, each fused by itself, as a case.
+    """Make a case from the readers' matched structures, each fused separately.
 
     Parameters
     ----------
     inputs : sequence of ReviewInput, optional
-        What readers are known by; by default what `match_structures` was given as their names, and
+        How the readers are identified; by default, by the names passed to `match_structures` and by
         their voxels.
     """
     templates, loaded = [], list[RatedMap]()
@@ -403,7 +403,7 @@ def case_of_matched(
 
 
 def _names_of_files(files: Sequence[Path]) -> list[str]:
-    """A name for each rater: of equal file names the folders, of several in a file a number."""
+    """Name raters by file, adding the folder if names repeat, and a number within one file."""
     every = list(dict.fromkeys(map(Path, files)))
     names = dict(
         zip(every, distinct_names([split_image_name(p)[0] for p in every], every), strict=True)
@@ -417,7 +417,7 @@ def _names_of_files(files: Sequence[Path]) -> list[str]:
 
 
 def _inputs_of_voxels(names: Sequence[str], rated: Sequence[RatedMap]) -> list[ReviewInput]:
-    """Raters known by the voxels of all their structures."""
+    """Return the raters, identified by the voxels of all their structures."""
     return [
         ReviewInput(name, None, 0, (voxel_hash(np.stack(drawn)),), "voxels")
         for name, *drawn in zip(names, *(one.maps for one in rated), strict=True)
@@ -427,7 +427,7 @@ def _inputs_of_voxels(names: Sequence[str], rated: Sequence[RatedMap]) -> list[R
 def inputs_of_files(
     names: Sequence[str], files: Sequence[Path], record: Path | None
 ) -> list[ReviewInput]:
-    """Raters known by the hashes of their files; one file may hold several."""
+    """Return the raters, identified by file hashes; a file may hold several raters."""
     found, seen = [], dict[Path, int]()
     for name, file in zip(names, files, strict=True):
         path = Path(file)
@@ -455,12 +455,12 @@ def adjudicated_again(
     paths: Sequence[Path],
     series: DicomSeries | None = None,
 ) -> tuple[dict[str, NDArray[Any]], MapsOnFile]:
-    """Carry a record's decisions out again, on the files that were reviewed.
+    """Apply a record's decisions again to the files that were reviewed.
 
     Raises
     ------
     FileError
-        A file is not one of those that were reviewed, or one of those is missing.
+        A file is not one of the reviewed files, or one of those is missing.
     """
     files = _matched_files(record, source, paths)
     missing = 1 + max(
@@ -478,7 +478,7 @@ def adjudicated_again(
 
 
 def _matched_files(record: ReviewRecord, source: str, paths: Sequence[Path]) -> list[Path]:
-    """The file of each rater, by content, whatever names and order say."""
+    """Return each rater's file, matched by content, regardless of names and order."""
     if any(one.hashed == "voxels" for one in record.inputs):
         raise FileError(
             "is the review of images in memory, not of files; apply it in Python", path=source
@@ -497,7 +497,7 @@ def _matched_files(record: ReviewRecord, source: str, paths: Sequence[Path]) -> 
 
 
 def recorded_paths(record: ReviewRecord, place: Path) -> list[Path]:
-    """Where a record says its inputs are."""
+    """Return the paths of the inputs that are stored in a record."""
     if any(one.path is None for one in record.inputs):
         raise FileError(f"{place}: does not say where its inputs are; give them")
     return list(dict.fromkeys(place.parent / str(one.path) for one in record.inputs))
@@ -552,7 +552,7 @@ def _drawn_structures(
 
 
 def _as_seen(array: NDArray[Any], one: ReviewedMap, missing: int) -> NDArray[Any]:
-    """A rater's labels as the fuser saw them: what it does not know is background to it."""
+    """Return a rater's labels as the fuser used them; labels unknown to it become background."""
     values = [*one.labels, missing]
     seen = np.zeros(
         array.shape, np.result_type(*map(np.min_scalar_type, (min(values), max(values))))

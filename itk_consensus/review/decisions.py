@@ -1,4 +1,4 @@
-"""Decisions about disputes, and what each means in voxels."""
+"""Decisions about disputes, and their effect on voxels."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.voxel_runs import decoded
 from itk_consensus.storage.record import Part
 
-#: As the consensus has it; all of it one label, which is in and out of a structure; as one rater
-#: drew it; as a person painted it.
+#: Accept the consensus; assign one label to all voxels (for a structure, include or exclude them);
+#: use one rater's drawing; use what a person painted.
 CHOICES = ("consensus", "label", "rater", "painted")
 
-#: How sure a reviewer is.
+#: Levels of a reviewer's confidence.
 CONFIDENCES = ("sure", "fairly sure", "unsure")
 
 _LONGEST_RUNS = 2**30
 
 
 class Runs(Kind[str]):
-    """Voxels as `voxel_runs` writes them; their content is checked when they are unpacked."""
+    """Voxels in the format of `voxel_runs`; their content is checked when they are decoded."""
 
     wanted = "voxels as a text"
 
@@ -38,30 +38,30 @@ class Runs(Kind[str]):
 
 
 def now() -> str:
-    """The time, as records have it."""
+    """Return the current time in the format of records."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True)
 class Decision(Part):
-    """What becomes of a dispute."""
+    """A decision about a dispute."""
 
     choice: Annotated[str, Choice(CHOICES)]
-    #: What all voxels get, if the choice is a label.
+    #: The label assigned to all voxels, if the choice is "label".
     label: Annotated[int | None, optional(Integer(-(2**31), 2**53))] = None
-    #: Whose drawing it is, if the choice is a rater; they are counted from 0.
+    #: Index (from 0) of the rater whose drawing is used, if the choice is "rater".
     rater: Annotated[int | None, optional(Integer(0, 10_000))] = None
-    #: Every voxel's label, if it was painted.
+    #: Every voxel's label, if the choice is "painted".
     painted: Annotated[str | None, optional(Runs())] = None
     who: Annotated[str, Text(may_be_empty=True)] = ""
     when: Annotated[str, Text(may_be_empty=True)] = ""
     reason: Annotated[str, Text(may_be_empty=True)] = ""
     confidence: Annotated[str | None, optional(Choice(CONFIDENCES))] = None
-    #: For how long the dispute was looked at before it was decided.
+    #: Time for which the dispute was viewed before the decision, in seconds.
     seconds: Annotated[float | None, optional(Real(0.0))] = None
 
     def contradictions(self) -> Any:
-        """What is wrong although each field alone is right."""
+        """Yield combinations of fields that are invalid although each field alone is valid."""
         wanted = self.choice if self.choice != "consensus" else None
         for name in ("label", "rater", "painted"):
             if (getattr(self, name) is not None) != (name == wanted):
@@ -69,14 +69,14 @@ class Decision(Part):
 
     @property
     def meaning(self) -> tuple[Any, ...]:
-        """What it does to voxels, whoever decided it, when and why."""
+        """Return the part of a decision that affects voxels, without who made it, when and why."""
         return self.choice, self.label, self.rater, self.painted
 
 
 def labels_after(decision: Decision | None, dispute: Dispute, rated: RatedMap) -> NDArray[np.int64]:
-    """The label of each of a dispute's voxels; without a decision the consensus's.
+    """Return the label of each of a dispute's voxels; without a decision, that of the consensus.
 
-    Where a rater did not annotate, its drawing says nothing and the consensus stands.
+    At voxels that the chosen rater did not annotate, the consensus is kept.
     """
     labels = np.full(dispute.places.size, dispute.consensus, np.int64)
     if decision is None or decision.choice == "consensus":
@@ -95,7 +95,7 @@ def labels_after(decision: Decision | None, dispute: Dispute, rated: RatedMap) -
 
 
 def painted_labels(runs: str, dispute: Dispute, rated: RatedMap) -> NDArray[np.int64]:
-    """The label of each of a dispute's voxels, as they were painted."""
+    """Return the label of each of a dispute's voxels as painted."""
     places, painted = decoded(runs, rated.consensus.size)
     if not np.array_equal(places, dispute.places):
         raise InputError(f"dispute {dispute.number}: what was painted lies elsewhere")
@@ -108,15 +108,14 @@ def adjudicated(
     decisions: Mapping[int, Decision],
     correction: str = "",
 ) -> NDArray[Any]:
-    """The consensus with every decision carried out, in any order: disputes share no voxel.
+    """Return the consensus with all decisions applied; their order does not matter.
 
-    Parameters
-    ----------
-    disputes : sequence of Dispute
-        Those of other structures are left alone.
-    decisions : mapping of number to Decision
-    correction : str
-        Voxels that were painted where raters agree, as `voxel_runs` writes them.
+    Disputes share no voxel.
+
+    Parameters ---------- disputes : sequence of Dispute
+        Disputes of other structures are ignored.
+    decisions : mapping of number to Decision correction : str
+        Voxels painted where raters agree, in the format of `voxel_runs`.
     """
     labels = rated.consensus.copy()
     flat = labels.reshape(-1)

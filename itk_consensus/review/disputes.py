@@ -18,10 +18,10 @@ from itk_consensus.space.pieces import label_pieces
 from itk_consensus.votes.decision_patterns import distinct_rows
 from itk_consensus.votes.label_stack import LabelStack
 
-#: Smaller regions than the largest so many are not listed and stay as the consensus has them.
+#: Maximum number of listed disputes; smaller ones are not listed and keep the consensus.
 MOST_DISPUTES = 20_000
 
-#: Disputes times labels that are counted together.
+#: Maximum product of disputes and labels that are counted together.
 _COUNTS_AT_ONCE = 1 << 20
 
 Probabilities = Callable[[Mapping[int, Places]], Mapping[int, NDArray[Any]]]
@@ -30,48 +30,49 @@ Probabilities = Callable[[Mapping[int, Places]], Mapping[int, NDArray[Any]]]
 
 @dataclass(frozen=True)
 class RatedMap:
-    """One label map as every rater drew it, and what a fuser made of it."""
+    """One label map from every rater, and the consensus of these maps."""
 
-    name: str  #: Of the structure; empty for a label map
-    maps: tuple[NDArray[Any], ...]  #: A label map for each rater
-    missing: int  #: What stands where a rater did not annotate
+    name: str  #: Name of the structure; empty for a label map
+    maps: tuple[NDArray[Any], ...]  #: One label map per rater
+    missing: int  #: Value of voxels that a rater did not annotate
     consensus: NDArray[Any]
-    labels: tuple[int, ...]  #: All that raters used
-    undecided: int | None = None  #: The consensus's label of voxels that no label won
+    labels: tuple[int, ...]  #: All labels used by the raters
+    undecided: int | None = None  #: The consensus's value for voxels that no label won
 
     @cached_property
     def box(self) -> Box | None:
-        """Around all that a rater or the consensus marks, mostly a small part of a volume."""
+        """Bounding box of all voxels marked by a rater or the consensus; often a small one."""
         marked = (bounding_box((one != 0) & (one != self.missing)) for one in self.maps)
         return enclosing_box(bounding_box(self.consensus != 0), *marked)
 
     def within(self, box: Box) -> RatedMap:
-        """The same of a part of the volume."""
+        """Return a copy restricted to a part of the volume."""
         maps = tuple(labels[box] for labels in self.maps)
         return replace(self, maps=maps, consensus=self.consensus[box])
 
 
 @dataclass(frozen=True)
 class Dispute:
-    """One region: connected, with one label in the consensus and the same labels claimed."""
+    """A connected region with one consensus label and one set of labels claimed by raters."""
 
     number: int  #: From 1, the largest first
     structure: str  #: Name of the `RatedMap`
     places: Places
-    consensus: int  #: The consensus's label of all its voxels
-    labels: tuple[int, ...]  #: What raters and consensus say of these voxels
-    #: For each rater, how many of the voxels it gave which label.
+    consensus: int  #: Consensus label of all its voxels
+    labels: tuple[int, ...]  #: Labels given to these voxels by raters or the consensus
+    #: For each rater, the number of voxels given each label.
     votes: tuple[dict[int, int], ...]
-    probability: dict[int, float]  #: The fuser's of each label, mean over the voxels
-    index: tuple[int, ...]  #: A voxel in its thickest slice, near the middle
+    #: The fuser's probability of each label, averaged over the voxels
+    probability: dict[int, float]
+    index: tuple[int, ...]  #: A voxel in the slice with most of the region, near its middle
 
     @property
     def voxels(self) -> int:
-        """How many it has."""
+        """Number of its voxels."""
         return int(self.places.size)
 
     def marked_by(self, label: int | None = None) -> list[float]:
-        """For each rater the share of the voxels it gave a label; without one, any but 0."""
+        """Return the share of voxels that each rater gave a label; by default, any label but 0."""
         return [
             sum(n for said, n in vote.items() if (said == label if label else said != 0))
             / self.voxels
@@ -80,7 +81,7 @@ class Dispute:
 
 
 def marked_voxels(rated: RatedMap) -> Mask:
-    """What a rater or the consensus gave a label other than 0."""
+    """Return a mask of voxels that a rater or the consensus labelled other than 0."""
     marked = rated.consensus != 0
     for labels in rated.maps:
         marked |= (labels != 0) & (labels != rated.missing)
@@ -88,7 +89,10 @@ def marked_voxels(rated: RatedMap) -> Mask:
 
 
 def disputed_voxels(rated: RatedMap) -> Mask:
-    """Where somebody who annotated differs from the consensus, or where nobody did and it marks."""
+    """Return a mask of voxels at which an annotation differs from the consensus.
+
+    It includes voxels that no rater annotated but the consensus marks.
+    """
     disputed = np.zeros(rated.consensus.shape, bool)
     nobody = np.ones(rated.consensus.shape, bool)
     for labels in rated.maps:
@@ -104,26 +108,27 @@ def find_disputes(
     most: int = MOST_DISPUTES,
     spacing: Sequence[float] | None = None,
 ) -> tuple[list[Dispute], int]:
-    """Disputes of label maps on one grid, the largest first, and the voxels of unlisted ones.
+    """Return the disputes of label maps on one grid, and the voxels of unlisted ones.
 
-    Regions touch by a face, an edge or a corner. Voxels that the consensus marks and voxels that it
-    leaves out never share a region, nor do voxels about which different labels are claimed: one
-    decision must make sense for all of a region.
+    Disputes are sorted by size, the largest first. Regions are connected by faces, edges or
+    corners. Voxels marked by the consensus and voxels left out by it never share a region, nor do
+    voxels for which different sets of labels are claimed: one decision must make sense for a whole
+    region.
 
     Parameters
     ----------
     rated : sequence of RatedMap
-        The label map, or one for each structure.
+        The label map, or one map per structure.
     probabilities : sequence of callables, optional
-        One for each map.
+        One callable per map.
     most : int
-        How many are listed.
+        Maximum number of listed disputes.
     spacing : sequence of float, optional
-        With it, shells around structures are cut by thickness and side.
+        If given, shells around structures are divided by thickness and side.
     """
     every = [_Regions.of(one, spacing) for one in rated]
     sizes = np.concatenate([regions.sizes for regions in every])
-    # Equally large ones in the order of structures and of their first voxels.
+    # Regions of equal size are sorted by structure and by their first voxel.
     largest = np.argsort(-sizes, kind="stable")[:most]
     number = np.zeros(len(sizes), np.int64)
     number[largest] = np.arange(1, len(largest) + 1)
@@ -143,16 +148,17 @@ class _Regions:
 
     sizes: NDArray[np.int64]  #: (R,) voxels
     places: Places  #: (N,) the disputed voxels
-    region: NDArray[np.int32]  #: (N,) of each, from 0
-    row: NDArray[np.intp]  #: (N,) of each, which row of the next two it has
-    said: NDArray[np.intp]  #: (P, 1 + J) index of the consensus's label and of each rater's
-    claimed: NDArray[np.intp]  #: (P, 1 + J) the set of these, sorted; the largest fills the row
-    labels: list[int]  #: What indices stand for; one more stands for a rater who is missing
+    region: NDArray[np.int32]  #: (N,) region of each voxel, from 0
+    row: NDArray[np.intp]  #: (N,) row of each voxel in the next two arrays
+    said: NDArray[np.intp]  #: (P, 1 + J) label indices of the consensus and of each rater
+    #: (P, 1 + J) the set of these, sorted; rows are filled up with the largest
+    claimed: NDArray[np.intp]
+    labels: list[int]  #: Label of each index; the index after the last stands for a missing rater
 
     @classmethod
     def of(cls, rated: RatedMap, spacing: Sequence[float] | None = None) -> _Regions:
-        """Of voxels of one kind, those that touch."""
-        box = rated.box  # where nobody marked anything nothing is disputed
+        """Find the connected regions of voxels of the same kind."""
+        box = rated.box  # if nothing is marked, nothing is disputed
         part = rated if box is None else rated.within(box)
         disputed = disputed_voxels(part)
         if box is None or not disputed.any():
@@ -164,14 +170,14 @@ class _Regions:
         stack = LabelStack.multilabel(maps, missing_label=rated.missing)
         rows, row = distinct_rows(stack)
         said = rows.astype(np.intp)
-        # Who did not annotate claims nothing beyond the consensus.
+        # A rater who did not annotate a voxel makes no claim beyond the consensus.
         claimed = _as_sets(np.where(said == len(stack.labels), said[:, :1], said))
         kinds = tuple(np.column_stack([said[:, 0], claimed]).T.copy())
         _, kind = distinct_rows(LabelStack(kinds, np.arange(len(stack.labels))))
         volume = np.zeros(disputed.shape, np.uint32)
         volume[disputed] = 1 + kind[row]
         pieces = label_pieces(volume)
-        del volume  # of a large case one less of these in memory
+        del volume  # frees memory, which matters for large cases
         region = pieces.places[disputed] - 1
         if spacing is not None:
             own = pieces.places.view(np.uint32)
@@ -181,7 +187,7 @@ class _Regions:
 
 
 def _as_sets(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Rows sorted; a value that comes again gives way to the row's largest."""
+    """Return the rows sorted; repeated values are replaced by the row's largest value."""
     rows = np.sort(rows, axis=1)
     rows[:, 1:] = np.where(rows[:, 1:] == rows[:, :-1], rows[:, -1:], rows[:, 1:])
     return np.sort(rows, axis=1)
@@ -189,23 +195,23 @@ def _as_sets(rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class _Listed:
-    """The regions of a map that are listed, in their order, and their voxels."""
+    """The listed regions of a map, in order, and their voxels."""
 
     regions: _Regions
-    numbers: NDArray[np.int64]  #: (D,) of the disputes
-    voxels: NDArray[np.intp]  #: (M,) which of the disputed voxels, ascending
-    dispute: NDArray[np.intp]  #: (M,) of each, from 0
+    numbers: NDArray[np.int64]  #: (D,) numbers of the disputes
+    voxels: NDArray[np.intp]  #: (M,) indices into the disputed voxels, ascending
+    dispute: NDArray[np.intp]  #: (M,) dispute of each of these voxels, from 0
 
     @classmethod
     def of(cls, regions: _Regions, number: NDArray[np.int64]) -> _Listed:
-        """By (R,) numbers; 0 is not listed."""
+        """Select regions by their (R,) numbers; 0 marks an unlisted region."""
         numbers = np.sort(number[number > 0])
         voxels = np.flatnonzero(number[regions.region])
         dispute = numbers.searchsorted(number[regions.region[voxels]])
         return cls(regions, numbers, voxels, dispute)
 
     def disputes(self, rated: RatedMap, probabilities: Probabilities | None) -> list[Dispute]:
-        """All that is known of them."""
+        """Return the `Dispute` objects."""
         regions, labels = self.regions, self.regions.labels
         order = np.argsort(self.dispute, kind="stable")
         ends = np.cumsum(np.bincount(self.dispute, minlength=len(self.numbers)))
@@ -236,7 +242,7 @@ class _Listed:
     def _votes(
         self, order: NDArray[np.intp], ends: NDArray[np.intp]
     ) -> list[tuple[dict[int, int], ...]]:
-        """Of each dispute, by rater, how many voxels got which label."""
+        """Count, for each dispute and rater, the voxels of each label."""
         regions, missing = self.regions, len(self.regions.labels)
         rows = regions.row[self.voxels[order]]
         found = []
@@ -262,7 +268,7 @@ class _Listed:
     def _mean_probabilities(
         self, claimed: Sequence[Sequence[int]], probabilities: Probabilities
     ) -> list[dict[int, float]]:
-        """Of each dispute, the mean probability of each label that is claimed."""
+        """Compute, for each dispute, the mean probability of each claimed label."""
         regions = self.regions
         claims = np.zeros((len(regions.labels), len(claimed)), bool)
         for at, own in enumerate(claimed):
@@ -284,9 +290,9 @@ class _Listed:
 
 
 def _place_to_look_at(places: Places, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The voxel nearest to the middle of the slice that holds most of a region."""
+    """Return the voxel nearest to the middle of the slice that contains most of a region."""
     where = np.stack(np.unravel_index(places, shape), axis=1)
-    axis = max(0, len(shape) - 3)  # of slices; a picture has none, and any row will do
+    axis = max(0, len(shape) - 3)  # the slice axis; a 2D image has none, so any row will do
     slices, counts = np.unique(where[:, axis], return_counts=True)
     within = where[where[:, axis] == slices[counts.argmax()]]
     nearest = np.square(within - within.mean(axis=0)).sum(axis=1).argmin()

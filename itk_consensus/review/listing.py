@@ -1,4 +1,4 @@
-"""Which disputes are listed: those that are larger than readers' usual spread, or as one asks."""
+"""Selection of the listed disputes: those larger than the readers' usual spread, or as set."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from itk_consensus.review.disputes import Dispute
 from itk_consensus.review.thickness import RegionSize, usual_spread
 
-#: A list this short is shown whole.
+#: Lists of up to this length are shown in full.
 _SHORT = 60
-#: What reaches both of these is never left out by itself, however far readers are apart.
+#: Disputes that reach both values are always listed, however large the spread of the readers is.
 _NEVER_SMALL = RegionSize(0.5, 5.0)
 EVERY_SIZE = RegionSize(0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Smallest size that is listed, and what else a dispute must have."""
+    """The smallest listed size, and further conditions on listed disputes."""
 
     least: RegionSize = EVERY_SIZE
-    #: Of which structure, or label of a label map: its name and number; None of all.
+    #: Structure, or label of a label map, as name and number; None for all.
     part: tuple[str, int] | None = None
-    slice_: int | None = None  #: Through which slice, of the third axis from the end
+    slice_: int | None = None  #: Only disputes in this slice, along the third axis from the end
 
     @classmethod
     def beyond_spread(cls, sizes: Mapping[int, RegionSize]) -> Listing:
-        """What is thicker than readers' usual spread; a short list whole."""
+        """List disputes thicker than the readers' usual spread; a short list is shown in full."""
         if len(sizes) <= _SHORT:
             return cls()
         spread = usual_spread(list(sizes.values()))
@@ -37,12 +37,12 @@ class Listing:
         return cls(RegionSize(min(spread.ml, ml), min(*thicker, mm)))
 
     def is_small(self, size: RegionSize) -> bool:
-        """Whether a size is below the smallest that is listed."""
-        # Typed by a person, with the digits that were shown.
+        """Whether a size is below the smallest listed one."""
+        # The limit was typed by a person, with the digits that were displayed.
         return size.ml < 0.999 * self.least.ml or size.mm < 0.999 * self.least.mm
 
     def lists(self, dispute: Dispute, size: RegionSize, slices: range) -> bool:
-        """Whether a dispute, which goes through some slices, is listed."""
+        """Whether a dispute that extends over the given slices is listed."""
         if self.is_small(size):
             return False
         if self.part is not None:
@@ -53,5 +53,5 @@ class Listing:
 
     @property
     def words(self) -> str:
-        """What is not listed, as the reason of a decision about all of that."""
+        """Describe the unlisted disputes, as the reason for a decision about all of them."""
         return f"smaller than {self.least.ml:.3g} ml or thinner than {self.least.mm:.3g} mm"

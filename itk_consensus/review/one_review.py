@@ -1,4 +1,4 @@
-"""A review: actions carried out one after the other, decided disputes locked, undo and redo."""
+"""A review: actions are applied in order, decided disputes are locked, and undo and redo work."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ V = TypeVar("V")
 
 
 class Remark(NamedTuple):
-    """What a reviewer says about a decision beside what it is."""
+    """A reviewer's remarks on a decision."""
 
     reason: str = ""
     confidence: str | None = None
@@ -36,16 +36,16 @@ class Remark(NamedTuple):
 
 
 class Stroke(NamedTuple):
-    """What painting changed."""
+    """The changes made by painting."""
 
-    drafted: dict[int, int]  #: Voxels within disputes that are open, by number
-    corrected: int  #: Voxels where raters agree
-    locked: dict[int, int]  #: Voxels within decided disputes, which were left as they are
+    drafted: dict[int, int]  #: Number of voxels in each open dispute
+    corrected: int  #: Number of voxels at which raters agree
+    locked: dict[int, int]  #: Number of voxels in each decided dispute, which were left unchanged
 
 
 @dataclass(frozen=True)
 class _Step:
-    """What an action changed: each slot with its value before and after; None is no value."""
+    """Changes made by an action: the value of each slot before and after; None is no value."""
 
     decisions: dict[int, tuple[Decision | None, Decision | None]]
     drafts: dict[int, tuple[str | None, str | None]]
@@ -53,22 +53,22 @@ class _Step:
 
     @property
     def disputes(self) -> tuple[int, ...]:
-        """Which it changed."""
+        """Numbers of the disputes that changed."""
         return tuple(sorted({*self.decisions, *self.drafts}))
 
 
 class Review:
-    """Decisions as they are taken. A decided dispute is locked until it is reopened.
+    """A review in progress. A decided dispute is locked until it is reopened.
 
-    What is painted in an open dispute is a draft until it is confirmed, and no part of the
+    What is painted in an open dispute is a draft until it is confirmed, and is not part of the
     adjudicated map; what is painted where raters agree is a correction.
 
     Parameters
     ----------
     actions : sequence of Action
-        What was done before, which is done again.
+        Earlier actions, which are applied again.
     who : str
-        Who decides from now on.
+        Name recorded for further decisions.
     """
 
     def __init__(
@@ -92,59 +92,59 @@ class Review:
         for action in actions:
             self._act(action)
 
-    # -- what is known ------------------------------------------------------------------------
+    # -- state ----------------------------------------------------------------------------------
 
     @property
     def decisions(self) -> dict[int, Decision]:
-        """The decision about each dispute that has one."""
+        """The decision about each decided dispute."""
         return dict(self._decisions)
 
     @property
     def drafts(self) -> dict[int, str]:
-        """What was painted in open disputes and is not confirmed, as `voxel_runs` writes it."""
+        """Unconfirmed painting in open disputes, in the format of `voxel_runs`."""
         return dict(self._drafts)
 
     @property
     def corrections(self) -> dict[str, str]:
-        """What was painted where raters agree, by structure."""
+        """Painting where raters agree, by structure."""
         return dict(self._corrections)
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """All that was done, what was taken back too."""
+        """All actions, including undone ones."""
         return tuple(self._actions)
 
     @property
     def touched(self) -> set[int]:
-        """Numbers of the disputes that somebody decided once, though it was taken back."""
+        """Numbers of the disputes that were ever decided, even if the decision was undone."""
         kinds = ("decide", "confirm")
         return {one for each in self._actions if each.kind in kinds for one in each.disputes}
 
     @property
     def undecided(self) -> list[int]:
-        """Numbers of the disputes that nobody has decided yet."""
+        """Numbers of the undecided disputes."""
         return [number for number in self.disputes if number not in self._decisions]
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is an action to take back."""
+        """Whether there is an action to undo."""
         return bool(self._past)
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is an action to do again."""
+        """Whether there is an action to redo."""
         return bool(self._future)
 
     def decision(self, number: int) -> Decision | None:
-        """The decision about a dispute."""
+        """Return the decision about a dispute, or None."""
         return self._decisions.get(number)
 
     def draft(self, number: int) -> str:
-        """What was painted in an open dispute; empty if nothing was."""
+        """Return what was painted in an open dispute; an empty string if nothing was."""
         return self._drafts.get(number, "")
 
     def drafted_voxels(self, number: int) -> int:
-        """How many voxels of a dispute painting has changed."""
+        """Return the number of voxels of a dispute that painting has changed."""
         dispute, draft = self.disputes[number], self.draft(number)
         if not draft:
             return 0
@@ -160,7 +160,7 @@ class Review:
         value: int | None = None,
         remark: Remark | None = None,
     ) -> None:
-        """Decide open disputes: "consensus", "label" with the label, or "rater" with the rater."""
+        """Decide open disputes: "consensus", "label" with a label, or "rater" with a rater."""
         several = (numbers,) if isinstance(numbers, int) else tuple(numbers)
         for number in several:
             self._open(number)
@@ -175,33 +175,33 @@ class Review:
         self._do(Action("decide", several, choice, label, rater), remark)
 
     def confirm(self, number: int, remark: Remark | None = None) -> None:
-        """Decide an open dispute as it was painted."""
+        """Decide an open dispute as painted."""
         self._open(number)
         if number not in self._drafts:
             raise InputError(f"dispute {number}: nothing was painted in it")
         self._do(Action("confirm", (number,)), remark)
 
     def reopen(self, number: int) -> None:
-        """Unlock a decided dispute; painting that was confirmed can be painted on."""
+        """Unlock a decided dispute; confirmed painting becomes a draft again."""
         self._known(number)
         if number not in self._decisions:
             raise InputError(f"dispute {number} is open")
         self._do(Action("reopen", (number,)))
 
     def discard(self, number: int) -> None:
-        """Throw away what was painted in an open dispute."""
+        """Discard what was painted in an open dispute."""
         self._open(number)
         if number not in self._drafts:
             raise InputError(f"dispute {number}: nothing was painted in it")
         self._do(Action("discard", (number,)))
 
     def paint(self, structure: str, painted: NDArray[Any]) -> Stroke:
-        """Take over a map that was painted on; decided disputes stay as they are."""
+        """Apply a painted map; decided disputes are left unchanged."""
         places = np.flatnonzero(self.shown(structure).reshape(-1) != painted.reshape(-1))
         return self.paint_voxels(structure, places, painted.reshape(-1)[places])
 
     def paint_voxels(self, structure: str, places: Places, labels: NDArray[Any]) -> Stroke:
-        """Take over voxels that were painted, in increasing order, and their labels."""
+        """Apply painted voxels, given in increasing order, and their labels."""
         changed = self.shown(structure).reshape(-1)[places] != labels
         places, labels = places[changed], labels[changed]
         owner = self._owners[structure].at(places)
@@ -217,29 +217,29 @@ class Review:
         return stroke
 
     def undo(self) -> bool:
-        """Take the last action back; False if there is none."""
+        """Undo the last action; return False if there is none."""
         if not self._past:
             return False
         self._do(Action("undo", self._past[-1].disputes))
         return True
 
     def redo(self) -> bool:
-        """Do again what was taken back last; False if there is nothing."""
+        """Redo the last undone action; return False if there is none."""
         if not self._future:
             return False
         self._do(Action("redo", self._future[-1].disputes))
         return True
 
-    # -- maps and numbers -----------------------------------------------------------------------
+    # -- maps and counts ------------------------------------------------------------------------
 
     def adjudicated(self, structure: str = "") -> NDArray[Any]:
-        """The map of a structure as decisions leave it; drafts are no part of it."""
+        """Return the map of a structure with all decisions applied, without drafts."""
         correction = self._corrections.get(structure, "")
         own = list(self.disputes.values())
         return adjudicated(self.rated[structure], own, self._decisions, correction)
 
     def shown(self, structure: str = "") -> NDArray[Any]:
-        """The map with drafts too, as a person sees it; not to be written to."""
+        """Return the map as displayed, including drafts; it must not be modified."""
         if structure not in self._shown:
             labels = self.adjudicated(structure)
             for number, draft in self._drafts.items():
@@ -251,7 +251,7 @@ class Review:
         return self._shown[structure]
 
     def voxels_after(self, number: int) -> dict[int, int]:
-        """How many of a dispute's voxels have which label now."""
+        """Count the voxels of each label that a dispute now has."""
         decision = self._decisions.get(number)
         known = self._counts.get(number)
         if known is None or known[0] is not decision:
@@ -261,7 +261,7 @@ class Review:
         return dict(known[1])
 
     def changes(self, structure: str) -> dict[int, int]:
-        """How many voxels more, or fewer, each label of a structure has than in the consensus."""
+        """Count the voxels that each label of a structure has gained or lost by the review."""
         rated, changed = self.rated[structure], dict[int, int]()
 
         def count(voxels: Mapping[int, int], sign: int) -> None:
@@ -278,7 +278,7 @@ class Review:
         count(counted(painted), 1)
         return changed
 
-    # -- carrying actions out -------------------------------------------------------------------
+    # -- applying actions -----------------------------------------------------------------------
 
     def _known(self, number: int) -> Dispute:
         if number not in self.disputes:
@@ -303,7 +303,7 @@ class Review:
         self._act(replace(action, who=self.who, when=now(), **more))
 
     def _act(self, action: Action) -> None:
-        """Carry an action out and keep it, or raise and change nothing."""
+        """Apply and store an action; if it is invalid, raise without changing anything."""
         if action.kind in ("undo", "redo"):
             source, target = (
                 (self._past, self._future) if action.kind == "undo" else (self._future, self._past)
@@ -321,7 +321,7 @@ class Review:
         self._actions.append(action)
 
     def _step(self, action: Action) -> _Step:
-        """What an action that is neither undo nor redo would change."""
+        """Return the changes that an action other than undo and redo would make."""
         if action.kind == "paint":
             return self._painted(action)
         decisions: dict[int, tuple[Decision | None, Decision | None]] = {}
@@ -340,12 +340,13 @@ class Review:
             if action.kind != "discard":
                 same = np.full(dispute.voxels, dispute.consensus)
                 decision = action.decision(draft or encoded(dispute.places, same))
-                labels_after(decision, dispute, self.rated[dispute.structure])  # raises if none
+                # raises if the decision is invalid
+                labels_after(decision, dispute, self.rated[dispute.structure])
                 decisions[number] = (None, decision)
         return _Step(decisions, drafts, {})
 
     def _painted(self, action: Action) -> _Step:
-        """What painting changes: drafts of open disputes, and corrections elsewhere."""
+        """Return the changes by painting: drafts in open disputes, and corrections elsewhere."""
         if action.structure not in self.rated:
             raise InputError(f"there is no structure {action.structure}")
         rated = self.rated[action.structure]
@@ -364,7 +365,7 @@ class Review:
             )
             mine = owner == number
             now_labels[np.searchsorted(dispute.places, places[mine])] = labels[mine]
-            # What was painted back is no draft any more.
+            # If the original labels were painted back, there is no draft any more.
             is_new = bool((now_labels != dispute.consensus).any())
             drafts[number] = (draft, encoded(dispute.places, now_labels) if is_new else None)
         corrections: dict[str, tuple[str | None, str | None]] = {}
@@ -381,7 +382,7 @@ class Review:
         return _Step({}, drafts, corrections)
 
     def _set(self, step: _Step, *, after: bool) -> None:
-        """Give every slot of a step its value after it, or before."""
+        """Set every slot of a step to its value after the step, or before it."""
         decoded_before = {
             name: decoded(self._corrections.get(name, ""), self.rated[name].consensus.size)[0]
             for name in step.corrections
@@ -392,7 +393,7 @@ class Review:
         self._show(step.disputes, decoded_before)
 
     def _show(self, numbers: Iterable[int], corrected_before: Mapping[str, Places]) -> None:
-        """Bring the maps that were asked for up to date, where something changed."""
+        """Update the cached maps at the voxels that changed."""
         for number in numbers:
             dispute = self.disputes[number]
             if (labels := self._shown.get(dispute.structure)) is not None:
@@ -423,14 +424,14 @@ def _assign(
 
 
 class _Owners(NamedTuple):
-    """Which dispute each disputed voxel of a structure belongs to."""
+    """The dispute of each disputed voxel of a structure."""
 
-    places: Places  #: Increasing
+    places: Places  #: In increasing order
     numbers: NDArray[np.int64]
 
     @classmethod
     def of(cls, disputes: Sequence[Dispute]) -> _Owners:
-        """From disputes that share no voxel."""
+        """Build the table from disputes that share no voxel."""
         if not disputes:
             return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
         places = np.concatenate([one.places for one in disputes])
@@ -439,7 +440,7 @@ class _Owners(NamedTuple):
         return cls(places[order], numbers[order])
 
     def at(self, places: Places) -> NDArray[np.int64]:
-        """The dispute of each of some voxels; 0 where there is none."""
+        """Return the dispute of each given voxel; 0 if there is none."""
         if not self.places.size:
             return np.zeros(places.size, np.int64)
         found = np.minimum(np.searchsorted(self.places, places), self.places.size - 1)

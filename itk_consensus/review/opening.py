@@ -1,4 +1,4 @@
-"""``itk_consensus.review``: a case in Slicer's views, in the browser, from Python."""
+"""``itk_consensus.review``: review a case in Slicer's views in the browser, from Python."""
 
 from __future__ import annotations
 
@@ -36,37 +36,38 @@ def review(
     ready: Callable[[str], None] | None = None,
     port: int = 0,
 ) -> Any:
-    """Review a consensus in the browser: go through disputes, decide or paint, and take it back.
+    """Review a consensus in the browser: inspect disputes, decide or paint, undo and redo.
 
-    It runs until the reviewer ends it, or Ctrl-C does, on this machine only, for the one browser
-    that opens its address. It needs ``pip install 'itk-consensus[review]'``.
+    The application runs until the reviewer ends it or presses Ctrl-C. It is served on this machine
+    only, to the one browser that opens its address. Requires ``pip install
+    'itk-consensus[review]'``.
 
     Parameters
     ----------
     fused : LabelFusionFilter, or list of images
-        A fuser after Execute; or images, to be fused by ConsensusFilter.
+        A fuser after Execute, or images to fuse by ConsensusFilter.
     image : image, optional
-        What the raters looked at, on their grid.
+        The image that the raters annotated, on their grid.
     names : sequence of str, optional
-        What each rater is called; by default their files, or rater 0, rater 1, ...
+        Names of the raters; by default those of their files, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Where each rater was read, to be hashed; without it voxels are.
+        The file of each rater, used for hashing; without files, voxels are hashed.
     output : str or path, optional
-        Where the adjudicated map goes; the record of decisions lies beside it, and a review that
-        was left unfinished there goes on.
+        Where to write the adjudicated map; the record of decisions is written beside it. An
+        unfinished review found there is resumed.
     reviewer : str, optional
-        Who decides; by default the page asks before the first decision.
+        The reviewer's name; by default the page asks for it before the first decision.
     blinded : bool
-        Whether readers' names are hidden, also from the record.
+        Whether to hide the readers' names, also in the record.
     ready : callable, optional
-        Told the address; by default it is printed, and opened in the browser.
+        Called with the address; by default it is printed and opened in the browser.
     port : int
-        0 takes one that is free.
+        0 selects a free port.
 
     Returns
     -------
     image
-        The adjudicated label map, of the raters' kind.
+        The adjudicated label map, of the same type as the raters' images.
     """
     require_application()
     _require_own_loop()
@@ -97,7 +98,7 @@ def review(
 
 
 def require_application() -> None:
-    """Raise a `MissingDependencyError`, which names the extra, if Slicer's views are missing."""
+    """Raise a `MissingDependencyError` that names the extra if Slicer's views are not installed."""
     lacking = [name for name in ("trame", "trame_slicer", "slicer") if find_spec(name) is None]
     if lacking:
         raise MissingDependencyError(
@@ -106,7 +107,7 @@ def require_application() -> None:
 
 
 def _require_own_loop() -> None:
-    """Raise where an event loop runs already: the application has one of its own."""
+    """Raise if an event loop is already running, since the application runs its own."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -118,6 +119,6 @@ def _require_own_loop() -> None:
 
 
 def announced(address: str) -> None:
-    """Print the address, and open it where there is a browser."""
+    """Print the address, and open it if there is a browser."""
     print(f"Review: {address}\nCtrl-C ends it; every decision is kept.", flush=True)
     webbrowser.open(address)

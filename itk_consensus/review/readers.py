@@ -1,4 +1,4 @@
-"""What is said of readers beside a review: volume, Dice to the consensus, bias."""
+"""Statistics of the readers shown in a review: volume, Dice with the consensus, bias."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from itk_consensus.votes.overlap import dice_of
 
 
 class ReaderRow(NamedTuple):
-    """One reader; means over structures and labels."""
+    """Statistics of one reader; means over structures and labels."""
 
     name: str
     volume_ml: float
-    dice: float  #: To the consensus
-    bias: float  #: How much larger than the consensus it draws, as a share of it; NaN if that is 0
+    dice: float  #: Dice with the consensus
+    bias: float  #: Relative volume difference from the consensus; NaN if the consensus is empty
 
 
 def reader_rows(case: ReviewCase) -> list[ReaderRow]:
-    """A row for each reader, over the voxels it annotated."""
+    """Return a row for each reader, computed over the voxels that the reader annotated."""
     voxel_ml = prod(case.geometry.spacing) / 1000
     marked = [one if one.box is None else one.within(one.box) for one in case.rated]
     rows = []

@@ -1,9 +1,9 @@
-"""The record of a review: inputs by their hashes, each dispute and what became of it, as JSON.
+"""The record of a review as JSON: hashes of the inputs, and each dispute with its decision.
 
-A record holds the consensus and the voxels of each dispute, so that decisions can be carried out
-again without fusing again, by any version and any method; only what raters drew is taken from their
-files, which must be the same. Its last line is a checksum of all letters before it, which the page
-of a report can write as well.
+A record contains the consensus and the voxels of each dispute, so that decisions can be applied
+again by any version without repeating the fusion, whichever method was used. Only the raters' maps
+are read from their files, which must be unchanged. The last line is a checksum of all preceding
+characters, which the page of a report can compute as well.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ _CHECKSUM = ',\n  "checksum": "'
 
 @dataclass(frozen=True)
 class ReviewInput(Part):
-    """One rater's drawing, known by its content."""
+    """One rater's drawing, identified by its content."""
 
     rater: Annotated[str, _TEXT]
-    #: Where it was, as seen from the record; None if readers are to stay unknown.
+    #: Path relative to the record; None if readers are to remain anonymous.
     path: Annotated[str | None, optional(_TEXT)]
-    #: Which one, of a file that holds several raters.
+    #: Index of the rater in a file that holds several.
     component: Annotated[int, Integer(0, 10_000)]
-    #: SHA-256 of every file it consists of, or of its voxels as 64-bit integers.
+    #: SHA-256 of every file of the rater, or of the voxels as 64-bit integers.
     sha256: Annotated[tuple[str, ...], Each(_TEXT, 1, 16)]
     hashed: Annotated[str, Choice(("files", "voxels"))]
 
 
 @dataclass(frozen=True)
 class ReviewedGrid(Part):
-    """Where the maps lie, as `ImageGeometry` has it."""
+    """Geometry of the maps, with the fields of `ImageGeometry`."""
 
     size: Annotated[tuple[int, ...], Each(Integer(1, 2**31), 1, 8)]
     spacing: Annotated[tuple[float, ...], Each(Real(), 1, 8)]
@@ -69,7 +69,7 @@ class ReviewedGrid(Part):
     direction: Annotated[tuple[float, ...], Each(Real(), 1, 64)]
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """What is wrong although each field alone is right."""
+        """Yield combinations of fields that are invalid although each field alone is valid."""
         axes = len(self.size)
         if not len(self.spacing) == len(self.origin) == axes or len(self.direction) != axes**2:
             yield "size", "does not fit spacing, origin and direction"
@@ -78,23 +78,23 @@ class ReviewedGrid(Part):
 
     @property
     def geometry(self) -> ImageGeometry:
-        """The same as the package knows it."""
+        """Convert to `ImageGeometry`."""
         return ImageGeometry(self.size, self.spacing, self.origin, self.direction)
 
 
 @dataclass(frozen=True)
 class ReviewedMap(Part):
-    """The consensus of one structure, or of a label map, whose name is empty."""
+    """The consensus of one structure, or of a label map (with an empty name)."""
 
     name: Annotated[str, _TEXT]
     labels: Annotated[tuple[int, ...], Each(_LABEL, 0, 2**20)]
-    #: What stands in a rater's file where it did not annotate; None if it annotated everywhere.
+    #: Value of voxels that a rater did not annotate; None if all raters annotated everywhere.
     missing_label: Annotated[int | None, optional(_LABEL)]
     undecided: Annotated[int | None, optional(_LABEL)]
-    #: What each reader calls the structure, None if it has none; empty for a label map.
+    #: Each reader's name for the structure, None if it was not drawn; empty for a label map.
     drawn_as: Annotated[tuple[str | None, ...], Each(optional(_TEXT), 0, 10_000)]
     consensus: Annotated[str, Runs()]
-    #: What was painted where raters agree.
+    #: Voxels painted where raters agree.
     correction: Annotated[str, Runs()]
     ml_before: Annotated[Mapping[str, float], Members(Real(0.0))]
     ml_after: Annotated[Mapping[str, float], Members(Real(0.0))]
@@ -104,7 +104,7 @@ class ReviewedMap(Part):
 
 @dataclass(frozen=True)
 class ReviewedDispute(Part):
-    """A dispute and its decision; None while it is undecided."""
+    """A dispute and its decision, which is None while the dispute is undecided."""
 
     number: Annotated[int, Integer(1)]
     structure: Annotated[str, _TEXT]
@@ -117,7 +117,7 @@ class ReviewedDispute(Part):
     votes: Annotated[tuple[Mapping[str, int], ...], Each(Members(_VOXELS), 1)]
     probability: Annotated[Mapping[str, float], Members(Real(0.0, 1.0))]
     decision: Annotated[Decision | None, optional(OnePart(Decision))]
-    #: What was painted in it and is not confirmed; no part of the map.
+    #: Unconfirmed painting, which is not part of the map.
     draft: Annotated[str, Runs()]
     voxels_after: Annotated[Mapping[str, int], Members(_VOXELS)]
     ml_after: Annotated[Mapping[str, float], Members(Real(0.0))]
@@ -125,11 +125,11 @@ class ReviewedDispute(Part):
 
     @cached_property
     def line(self) -> str:
-        """The dispute as it stands in the file."""
+        """Return the dispute as a line of the file."""
         return json.dumps(self.to_plain(), ensure_ascii=False, allow_nan=False)
 
     def dispute(self, voxels: int) -> Dispute:
-        """The dispute, of a volume of so many voxels."""
+        """Return the `Dispute`, in a volume with the given number of voxels."""
         places, _ = decoded(self.where, voxels)
         if places.size != self.voxels:
             raise RecordError(
@@ -154,30 +154,32 @@ class ReviewRecord(Record):
     schema: ClassVar[str] = "itk_consensus review"
     schema_version: ClassVar[int] = 3
     older_versions: ClassVar[tuple[int, ...]] = (1, 2)
-    #: Characters; a volume of a hundred million voxels takes a few million.
+    #: Maximum number of characters; a volume of a hundred million voxels takes a few million.
     largest: ClassVar[int] = 2**30
 
-    version: Annotated[str, _TEXT]  #: Of this package
-    method: Annotated[str, _TEXT]  #: That made the consensus
+    version: Annotated[str, _TEXT]  #: Version of this package
+    method: Annotated[str, _TEXT]  #: Fusion method of the consensus
     blinded: Annotated[bool, Boolean()]
-    #: The key of a blinded review: for each reader as shown, its place among the inputs as given.
+    #: Key of a blinded review: for each reader in displayed order, the index among the given
+    #: inputs.
     given_order: Annotated[tuple[int, ...], Each(Integer(0, 10_000), 0, 10_000)]
-    #: Whether the consensus of a dispute was seen only after a first opinion about it.
+    #: Whether the consensus of a dispute was shown only after an initial decision about it.
     consensus_hidden: Annotated[bool, Boolean()]
-    done: Annotated[bool, Boolean()]  #: Whether the reviewer said that nobody need look again
-    #: How many actions the map that was written holds; None if none was.
+    done: Annotated[bool, Boolean()]  #: Whether the reviewer marked the case as finished
+    #: Number of actions contained in the written map; None if no map was written.
     saved_actions: Annotated[int | None, optional(Integer(0))]
     inputs: Annotated[tuple[ReviewInput, ...], Each(OnePart(ReviewInput), 1)]
     grid: Annotated[ReviewedGrid, OnePart(ReviewedGrid)]
-    undecided: Annotated[int, _VOXELS]  #: How many disputes are
-    unlisted_voxels: Annotated[int, _VOXELS]  #: Of disputes too small, and too many, to be listed
+    undecided: Annotated[int, _VOXELS]  #: Number of undecided disputes
+    #: Voxels of disputes that are too small, or too many, to be listed
+    unlisted_voxels: Annotated[int, _VOXELS]
     maps: Annotated[tuple[ReviewedMap, ...], Each(OnePart(ReviewedMap), 1)]
     disputes: Annotated[tuple[ReviewedDispute, ...], Each(OnePart(ReviewedDispute))]
-    #: All that was done, what was taken back too; decisions are what it leads to.
+    #: All actions, including undone ones; the decisions follow from them.
     actions: Annotated[tuple[Action, ...], Each(OnePart(Action))]
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """What is wrong although each field alone is right."""
+        """Yield combinations of fields that are invalid although each field alone is valid."""
         names = [one.name for one in self.maps]
         if len(set(names)) < len(names):
             yield "maps", "has two of one name"
@@ -203,17 +205,17 @@ class ReviewRecord(Record):
 
     @property
     def decisions(self) -> dict[int, Decision]:
-        """The decision about each dispute that has one."""
+        """The decision about each decided dispute."""
         return {d.number: d.decision for d in self.disputes if d.decision is not None}
 
     @property
     def corrections(self) -> dict[str, str]:
-        """What was painted where raters agree, by structure."""
+        """Painting where raters agree, by structure."""
         return {one.name: one.correction for one in self.maps if one.correction}
 
     @classmethod
     def upgrade(cls, written: dict[str, Any]) -> dict[str, Any]:
-        """The record of a version that kept decisions only, not how they came about."""
+        """Upgrade the fields of the version that stored only decisions, without actions."""
         hidden = {"consensus_hidden": False}
         if "actions" in written:
             return {**written, **hidden}
@@ -236,7 +238,7 @@ class ReviewRecord(Record):
         return {**written, "given_order": [], "saved_actions": None, **new, **hidden}
 
     def to_json(self) -> str:
-        """The record as text; a dispute's line is made once, for each action writes all of them."""
+        """Return the record as text; lines of unchanged disputes are reused."""
         few = replace(self, disputes=())
         lines = field_lines({**self.opening(), **few.to_plain()})
         if self.disputes:
@@ -246,16 +248,16 @@ class ReviewRecord(Record):
 
     @classmethod
     def seal(cls, written: Mapping[str, Any]) -> str:
-        """Fields as text, with the CRC-32 of all letters before it at the end.
+        """Return the fields as text, followed by the CRC-32 of all preceding characters.
 
-        Fields cannot be hashed as those of other records are: the page of a report writes numbers
-        as JavaScript does.
+        The fields are not hashed as those of other records are, since the page of a report formats
+        numbers as JavaScript does.
         """
         return _sealed(field_lines(written))
 
     @classmethod
     def is_sealed(cls, written: Mapping[str, Any], contents: str) -> bool:
-        """Whether the checksum is that of the letters before it."""
+        """Whether the checksum matches the preceding characters."""
         body, mark, rest = contents.rpartition(_CHECKSUM)
         return bool(mark) and rest == f'{checksum(body)}"\n}}\n'
 
@@ -266,12 +268,12 @@ def _sealed(lines: Sequence[str]) -> str:
 
 
 def checksum(body: str) -> str:
-    """CRC-32 of a text, as eight digits; it finds damage, not forgery."""
+    """Return the CRC-32 of a text as eight digits; it detects damage, not forgery."""
     return f"{zlib.crc32(body.encode()):08x}"
 
 
 class RecordWriter:
-    """Makes the record of a review after each action; what never changes is made once."""
+    """Makes the record of a review after each action; parts that never change are computed once."""
 
     def __init__(
         self,
@@ -294,15 +296,15 @@ class RecordWriter:
         self._disputes: dict[int, ReviewedDispute] = {}
 
     def prepare(self) -> tuple[Any, Any]:
-        """Make what no decision changes; another thread may do that while decisions are taken."""
+        """Compute the parts that do not depend on decisions; can run in another thread."""
         return self._consensus, self._regions
 
     def write(self, path: Path, *, done: bool = False, saved: int | None = None) -> None:
-        """Write the record as it is now, replacing the file in one step."""
+        """Write the current record, replacing the file atomically."""
         self.record(done=done, saved=saved).write(path)
 
     def record(self, *, done: bool = False, saved: int | None = None) -> ReviewRecord:
-        """The record as it is now; `saved` is how many actions the written map holds."""
+        """Return the current record; `saved` is the number of actions in the written map."""
         grid = self.geometry
         return ReviewRecord(
             itk_consensus.__version__,
@@ -323,7 +325,7 @@ class RecordWriter:
 
     @cached_property
     def _consensus(self) -> dict[str, tuple[str, dict[int, int]]]:
-        """Each map as runs, and the voxels of its labels."""
+        """Return each map as runs, with the voxel counts of its labels."""
         return {
             name: (encoded_map(one.consensus), counted(one.consensus))
             for name, one in self.review.rated.items()
@@ -363,7 +365,7 @@ class RecordWriter:
         )
 
     def _dispute(self, one: Dispute) -> ReviewedDispute:
-        """A dispute as it is now; one that did not change is the same as before."""
+        """Return the current state of a dispute; an unchanged one is returned from the cache."""
         decision, draft = self.review.decision(one.number), self.review.draft(one.number)
         known = self._disputes.get(one.number)
         if known is None or known.decision is not decision or known.draft != draft:
@@ -394,14 +396,14 @@ class RecordWriter:
 def rated_maps(
     record: ReviewRecord, source: str, maps: Mapping[str, Sequence[Any]], missing: int
 ) -> tuple[RatedMap, ...]:
-    """What raters drew, with the consensus that a record has.
+    """Combine the raters' maps with the consensus stored in a record.
 
     Parameters
     ----------
     source : str
-        The record's file, for messages.
+        The record's file name, for messages.
     maps : mapping of structure to label maps
-        As `RatedMap` has them, with `missing` where a rater did not annotate.
+        As in `RatedMap`, with `missing` where a rater did not annotate.
     """
     shape = record.grid.geometry.shape
     rated = []
@@ -418,13 +420,13 @@ def rated_maps(
 
 
 def resumed(record: ReviewRecord, source: str, rated: Sequence[RatedMap], who: str = "") -> Review:
-    """The review as a record left it.
+    """Return the review in the state stored in a record.
 
     Raises
     ------
     FileError
-        What a dispute says it became is not what its decision means, or what was done leads
-        elsewhere.
+        The stored result of a dispute contradicts its decision, or the actions lead to other
+        decisions.
     """
     try:
         return _resumed(record, rated, who)
@@ -450,7 +452,7 @@ def _resumed(record: ReviewRecord, rated: Sequence[RatedMap], who: str) -> Revie
 
 
 def default_record_path(output: Path) -> Path:
-    """Where the record of a review goes: beside its output, under the same name."""
+    """Return the default path of a review's record: beside its output, with the same stem."""
     name = output.name
     for suffix in (".seg.nrrd", ".rtstruct.dcm", ".nii.gz"):
         if name.lower().endswith(suffix):
@@ -459,5 +461,5 @@ def default_record_path(output: Path) -> Path:
 
 
 def path_from(record: Path, file: Path) -> str:
-    """A file's path as seen from where the record lies."""
+    """Return a file's path relative to the folder of the record."""
     return Path(os.path.relpath(file.absolute(), record.absolute().parent)).as_posix()

@@ -1,4 +1,4 @@
-"""A review that is kept on disk: after every action its record, and the map when it is saved."""
+"""A review stored on disk: its record after every action, and the map when it is saved."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from itk_consensus.review.voxel_runs import Places
 
 
 class ReviewSession:
-    """One case, one reviewer. What `review` has in memory is on disk when a method returns.
+    """One case and one reviewer; when a method returns, its changes are on disk.
 
     Parameters
     ----------
     output : Path, optional
-        Where the adjudicated map goes; its record lies beside it. Without it nothing is written.
+        Where the adjudicated map is written; its record is beside it. By default nothing is
+        written.
     raters : sequence of Path
-        The readers' files, to which DICOM refers.
+        The readers' files, which DICOM output references.
     hide_consensus : bool
-        Whether the consensus of a dispute is seen only after a first opinion about it.
+        Whether the consensus of a dispute is shown only after an initial decision about it.
     key : bytes, optional
-        Signs the record, and must have signed one that is resumed.
+        Key that signs the record; a resumed record must be signed with the same key.
     """
 
     def __init__(
@@ -52,9 +53,9 @@ class ReviewSession:
         self._key = key
         self.hide_consensus = hide_consensus
         self.record_path = None if output is None else default_record_path(output)
-        #: Whether the reviewer said that nobody need look again; no longer once anything is done.
+        #: Whether the reviewer marked the case as finished; reset by any later action.
         self.done = False
-        #: How many actions the map on disk holds.
+        #: Number of actions in the map on disk.
         self.saved: int | None = None
         self.resumed = self.record_path is not None and self.record_path.exists() and not fresh
         if self.record_path is not None and self.resumed:
@@ -78,7 +79,7 @@ class ReviewSession:
 
     @property
     def progress(self) -> Progress | None:
-        """How far the review is; None while nothing was done."""
+        """Return the progress of the review; None if it has no actions."""
         if not self.review.actions and not self.done:
             return None
         who = {one.who: None for one in self.review.actions if one.who}
@@ -87,12 +88,12 @@ class ReviewSession:
         )
 
     def is_hidden(self, number: int) -> bool:
-        """Whether the consensus of a dispute is not to be seen yet."""
+        """Whether the consensus of a dispute is still hidden."""
         return self.hide_consensus and number not in self.review.touched
 
     @property
     def is_saved(self) -> bool:
-        """Whether the map on disk is what was decided."""
+        """Whether the map on disk contains all decisions."""
         return self.saved == len(self.review.actions)
 
     def decide(
@@ -102,12 +103,12 @@ class ReviewSession:
         value: int | None = None,
         remark: Remark | None = None,
     ) -> None:
-        """Decide one dispute or several, as `Review.decide`."""
+        """Decide one or several disputes; see `Review.decide`."""
         self.review.decide(number, choice, value, remark)
         self._acted()
 
     def confirm(self, number: int, remark: Remark | None = None) -> None:
-        """Decide a dispute as it was painted."""
+        """Decide a dispute as painted."""
         self.review.confirm(number, remark)
         self._acted()
 
@@ -117,16 +118,16 @@ class ReviewSession:
         self._acted()
 
     def discard(self, number: int) -> None:
-        """Throw away what was painted in an open dispute."""
+        """Discard what was painted in an open dispute."""
         self.review.discard(number)
         self._acted()
 
     def paint(self, structure: str, painted: NDArray[Any]) -> Stroke:
-        """Take over what was painted, as `Review.paint`."""
+        """Apply a painted map; see `Review.paint`."""
         return self._painted(self.review.paint(structure, painted))
 
     def paint_voxels(self, structure: str, places: Places, labels: NDArray[Any]) -> Stroke:
-        """Take over voxels that were painted, as `Review.paint_voxels`."""
+        """Apply painted voxels; see `Review.paint_voxels`."""
         return self._painted(self.review.paint_voxels(structure, places, labels))
 
     def _painted(self, stroke: Stroke) -> Stroke:
@@ -135,25 +136,25 @@ class ReviewSession:
         return stroke
 
     def undo(self) -> bool:
-        """Take the last action back."""
+        """Undo the last action."""
         return self.review.undo() and self._acted()
 
     def redo(self) -> bool:
-        """Do again what was taken back last."""
+        """Redo the last undone action."""
         return self.review.redo() and self._acted()
 
     def _acted(self) -> bool:
-        self.done = False  # what was said about the map before is not said about this one
+        self.done = False  # a changed map is no longer finished
         self.keep()
         return True
 
     def prepare(self) -> None:
-        """Make what every record of this review has, so that the first decision need not wait."""
+        """Precompute the constant parts of the record, to speed up the first decision."""
         if self.record_path is not None:
             self._writer.prepare()
 
     def keep(self) -> None:
-        """Write the record as it is now."""
+        """Write the current record."""
         if self.record_path is not None:
             record = self._writer.record(done=self.done, saved=self.saved)
             if self._key is not None:
@@ -166,7 +167,7 @@ class ReviewSession:
         Parameters
         ----------
         done : bool, optional
-            Whether nobody need look again; without it what was said before stands.
+            Whether the case is finished; by default the previous state is kept.
         """
         if self.output is not None:
             maps = {name: self.review.adjudicated(name) for name in self.review.rated}
@@ -176,7 +177,7 @@ class ReviewSession:
         self.keep()
 
     def result(self) -> Any:
-        """The adjudicated label map as an image; of structures a list of them."""
+        """Return the adjudicated label map as an image, or a list of images for structures."""
         maps = {name: self.review.adjudicated(name) for name in self.review.rated}
         if self.case.on_file.templates:
             return self.case.on_file.structures(maps)
@@ -184,25 +185,25 @@ class ReviewSession:
 
 
 class SeenImage(NamedTuple):
-    """What readers looked at."""
+    """The image that the readers annotated."""
 
     voxels: NDArray[Any]
     geometry: ImageGeometry
-    #: What a reader drew: the image is shown in the window in which that is looked at.
+    #: A reader's mask; the image is shown in the grey-value window suited to it.
     drawn: Mask | None = None
 
 
 class Progress(NamedTuple):
-    """How far the review of a case is."""
+    """Progress of the review of a case."""
 
     disputes: int
     undecided: int
-    who: tuple[str, ...] = ()  #: Who decided something
-    done: bool = False  #: Whether somebody said that nobody need look again
+    who: tuple[str, ...] = ()  #: Names of all who made a decision
+    done: bool = False  #: Whether a reviewer marked the case as finished
 
     @classmethod
     def of(cls, record: ReviewRecord) -> Progress:
-        """As a record left it."""
+        """Return the progress stored in a record."""
         who = {one.who: None for one in record.actions if one.who}
         return cls(len(record.disputes), record.undecided, tuple(who), record.done)
 
@@ -212,10 +213,10 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class CaseToOpen:
-    """A case whose image can be looked at while its readers are fused."""
+    """A case whose image can be viewed while its readers are being fused."""
 
     title: str
-    session: Callable[[], ReviewSession]  #: Takes as long as fusing
+    session: Callable[[], ReviewSession]  #: Returns the session; takes as long as fusing
     image: Callable[[], SeenImage | None] = lambda: None
-    before: Progress | None = None  #: How far it was before; None if nobody began it
-    verdict: str = ""  #: Of the batch that it is from
+    before: Progress | None = None  #: Earlier progress; None if the review was not begun
+    verdict: str = ""  #: Verdict of the batch that contains the case

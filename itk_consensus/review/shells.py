@@ -1,4 +1,4 @@
-"""Shells around structures, cut into parts that one would decide at once."""
+"""Division of shells around structures into parts that a reviewer would decide separately."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from numpy.typing import NDArray
 from itk_consensus.review.thickness import thickness_at
 from itk_consensus.space.pieces import label_pieces
 
-#: What is this many times as thick as half of all that is disputed is decided by itself.
+#: Places at least this many times as thick as the median disputed voxel form separate parts.
 _THICK = 3.0
-#: A region that is longer than so many times its thickness may go around a structure.
+#: A region longer than this many times its thickness may surround a structure.
 _LONG = 8.0
-#: So many voxels are asked what lies beside them.
+#: Maximum number of voxels whose neighbours are examined.
 _ASKED = 200_000
-#: A region of fewer voxels is decided at a glance.
+#: Regions with fewer voxels than this are not divided.
 _LARGE = 300
-#: Smaller parts, of the region they would be cut from, stay with their neighbours.
+#: Parts below this share of their region, or below this number of voxels, join a neighbouring part.
 _LEAST_SHARE, _LEAST_VOXELS = 0.05, 20
 
 
 def cut_shells(
     volume: NDArray[np.uint32], consensus: NDArray[Any], spacing: Sequence[float]
 ) -> NDArray[np.int64]:
-    """Number the parts of regions: thick places by themselves, and what goes around by its sides.
+    """Number the parts of regions: thick places are separate, and shells are divided by side.
 
     Parameters
     ----------
     volume : (\\*shape) ndarray
-        The number of each voxel's region, 0 where nothing is disputed.
+        The number of each voxel's region; 0 where there is no dispute.
     consensus : (\\*shape) ndarray
-        Around the connected pieces of whose labels shells lie.
+        The consensus; shells surround its connected components.
     spacing : sequence of float
-        In the order of ITK: of the last axis first.
+        Voxel size in ITK's order, the last array axis first.
 
     Returns
     -------
     (N,) ndarray
-        Of each disputed voxel in C order the number of its part, from 1 in the order of their
-        first voxels. A part is connected, and lies within one region.
+        The number of each disputed voxel's part, in C order; parts are numbered from 1 in the order
+        of their first voxels. A part is connected, and lies within one region.
     """
     places = np.flatnonzero(volume)
     region = volume.reshape(-1)[places].astype(np.int64) - 1
@@ -54,7 +54,7 @@ def cut_shells(
     side = _sides(places, region, thickness, consensus.reshape(shape), spacing)
     kind = large * (2 * side + thick)
     number = _connected(volume, places, region * 14 + kind)
-    # Specks go to the kind that most of their neighbours within the region have.
+    # Specks take the kind of most of their neighbours within the region.
     sizes = np.bincount(number)
     whole = np.bincount(region)[region]
     speck = large & (sizes[number] < np.maximum(_LEAST_VOXELS, _LEAST_SHARE * whole))
@@ -67,7 +67,7 @@ def cut_shells(
 def _connected(
     volume: NDArray[np.uint32], places: NDArray[np.intp], kinds: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """(N,) pieces of equal kinds that touch, from 0."""
+    """Return the (N,) connected components of equal kinds, from 0."""
     _, kinds = np.unique(kinds, return_inverse=True)
     marked = np.zeros(volume.shape, np.uint32)
     marked.reshape(-1)[places] = kinds + 1
@@ -81,7 +81,7 @@ def _sides(
     consensus: NDArray[Any],
     spacing: Sequence[float],
 ) -> NDArray[np.int64]:
-    """(N,) which of six sides of its structure a voxel is on; 0 where a region has one side."""
+    """Return the (N,) side (of six) of the structure on which a voxel lies; 0 if undivided."""
     side = np.zeros(places.size, np.int64)
     where = np.stack(np.unravel_index(places, consensus.shape))
     number = int(region.max()) + 1
@@ -96,7 +96,7 @@ def _sides(
     around = (length > _LONG * mean)[region]
     structures = label_pieces(consensus)
     beside = _structure_beside(places, region, structures.places, consensus.shape)
-    boxes = structures.bounds.reshape(-1, 4, 2)[:, 1:]  # of the last three axes
+    boxes = structures.bounds.reshape(-1, 4, 2)[:, 1:]  # the last three axes only
     chosen = np.flatnonzero(around & (beside > 0))
     if chosen.size:
         box = boxes[beside[chosen] - 1]
@@ -109,7 +109,7 @@ def _sides(
 
 
 def _neighbours(places: NDArray[np.intp], shape: Sequence[int]) -> list[NDArray[np.intp]]:
-    """Six (N,) flat indices, of the voxels beside each; its own at the volume's edge."""
+    """Return six (N,) arrays of face neighbours as flat indices; the voxel itself at a border."""
     found, stride = [], 1
     for length in reversed(shape):
         at = places // stride % length
@@ -125,9 +125,9 @@ def _structure_beside(
     structures: NDArray[np.int32],
     shape: Sequence[int],
 ) -> NDArray[np.int64]:
-    """(N,) the piece of the consensus that a voxel's region is of, or touches most; 0 if none."""
+    """Return the (N,) consensus component that a voxel's region is in or touches most; else 0."""
     flat = structures.reshape(-1)
-    step = max(1, places.size // _ASKED)  # of many, some say the same
+    step = max(1, places.size // _ASKED)  # a sample suffices for large regions
     some = places[::step]
     pairs = np.concatenate(
         [np.stack([region[::step], flat[one]]) for one in (some, *_neighbours(some, shape))], axis=1
@@ -137,7 +137,8 @@ def _structure_beside(
     if pairs.size:
         span = int(pairs[1].max()) + 1
         found, counts = np.unique(pairs[0] * span + pairs[1], return_counts=True)
-        order = np.argsort(counts, kind="stable")  # the largest last, which stays
+        # the largest count is last and overwrites the others
+        order = np.argsort(counts, kind="stable")
         most[found[order] // span] = found[order] % span
     return most[region]
 
@@ -150,7 +151,7 @@ def _joined(
     speck: NDArray[np.bool_],
     shape: Sequence[int],
 ) -> NDArray[np.int64]:
-    """Kinds after each speck took that of most voxels of its region that touch it."""
+    """Return the kinds after each speck took that of most adjacent voxels in its region."""
     pairs = []
     small = np.flatnonzero(speck)
     for beside in _neighbours(places[small], shape):

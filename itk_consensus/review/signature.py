@@ -1,4 +1,4 @@
-"""Records that are signed with a key: who does not have it cannot change them unnoticed."""
+"""Signed records: without the key, changes to a record do not go unnoticed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHORTEST_KEY = 16
 
 
 def key_of(path: Path) -> bytes:
-    """The key that a file holds: all its bytes."""
+    """Return the key stored in a file, which consists of all its bytes."""
     key = read_bytes(path)
     if len(key) < _SHORTEST_KEY:
         raise FileError(
@@ -25,19 +25,19 @@ def key_of(path: Path) -> bytes:
 
 
 def signature_path(record: Path) -> Path:
-    """Where the signature of a record lies: beside it."""
+    """Return the path of a record's signature, which is beside the record."""
     return record.with_name(f"{record.name}.sig")
 
 
 def signature_of(record: bytes, key: bytes) -> str:
-    """HMAC-SHA256 of a record's bytes. Who has the key can sign, and nobody else."""
+    """Return the HMAC-SHA256 of a record's bytes; only owners of the key can compute it."""
     return hmac.new(key, record, hashlib.sha256).hexdigest()
 
 
 def sign(record: Path, text: str, key: bytes) -> None:
-    """Write the signature of what a record is about to become, and keep that of what it is.
+    """Write the signature of a record's new contents, and keep that of the current ones.
 
-    A kill between the two files leaves one of both valid.
+    If the process is killed between writing the two files, one of the signatures is still valid.
     """
     signatures = [signature_of(text.encode("utf-8", "backslashreplace"), key)]
     if record.is_file():
@@ -46,7 +46,7 @@ def sign(record: Path, text: str, key: bytes) -> None:
 
 
 def check_signature(record: Path, key: bytes) -> None:
-    """Raise a `FileError` unless a record is as somebody with this key left it."""
+    """Raise a `FileError` unless the record is unchanged since it was signed with this key."""
     place = signature_path(record)
     if not place.is_file():
         raise FileError(f"is not signed: there is no {place.name}", path=record)

@@ -1,4 +1,4 @@
-"""How thick regions are, and how large a region must be to be more than readers' usual spread."""
+"""Thickness of regions, and the size at which a region exceeds the readers' usual spread."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from numpy.typing import NDArray
 
 from itk_consensus.review.voxel_runs import Places
 
-#: A region is as thick as a tenth of its voxels are at least; one bump does not make it thick.
+#: Thickness of a region is this quantile over its voxels, so that one bump does not make it thick.
 _THICKEST_TENTH = 0.9
 
 
 class RegionSize(NamedTuple):
-    """How large a region is."""
+    """Size of a region."""
 
     ml: float
-    mm: float  #: Its thickness
+    mm: float  #: Thickness
 
 
 def thickness_at(
     places: Places, region: NDArray[np.integer], shape: Sequence[int], spacing: Sequence[float]
 ) -> NDArray[np.float64]:
-    """(N,) the shortest way in mm through a voxel's region along a row, a column or the slices.
+    """Return the (N,) shortest chord in mm through a voxel's region along any image axis.
 
     Parameters
     ----------
     places : (N,) ndarray
         Flat indices in C order.
     region : (N,) ndarray
-        Which region each is of.
+        Region of each voxel.
     spacing : sequence of float
-        In the order of ITK: of the last axis first.
+        Voxel size in ITK's order, the last array axis first.
     """
     shortest = np.full(places.size, np.inf)
     stride = 1
@@ -45,7 +45,7 @@ def thickness_at(
 
 
 def _runs(places: Places, region: NDArray[np.integer], stride: int, side: int) -> NDArray[np.int64]:
-    """(N,) how many voxels of the same region lie in a row along one axis."""
+    """Return the (N,) lengths, in voxels, of runs within one region along one axis."""
     if not places.size or side == 1:
         return np.full(places.size, np.iinfo(np.int32).max, np.int64) if side == 1 else places
     at = places // stride % side
@@ -63,7 +63,7 @@ def _runs(places: Places, region: NDArray[np.integer], stride: int, side: int) -
 def region_sizes(
     regions: Sequence[Places], shape: Sequence[int], spacing: Sequence[float]
 ) -> list[RegionSize]:
-    """Volume and thickness of regions that share no voxel."""
+    """Return the volume and thickness of regions that share no voxel."""
     if not regions:
         return []
     counts = [places.size for places in regions]
@@ -72,7 +72,7 @@ def region_sizes(
     order = np.argsort(places)
     thickness = np.empty(places.size)
     thickness[order] = thickness_at(places[order], owner[order], shape, spacing)
-    # Those of each region by size; the one that a tenth of them reach.
+    # Sort the voxels of each region by thickness; select the quantile.
     by_region = np.lexsort((thickness, owner))
     ends = np.cumsum(counts)
     reached = ends - 1 - ((1 - _THICKEST_TENTH) * np.asarray(counts)).astype(int)
@@ -84,9 +84,9 @@ def region_sizes(
 
 
 def usual_spread(sizes: Sequence[RegionSize]) -> RegionSize:
-    """How far apart readers usually are: what half of all that they dispute is no thicker than.
+    """Return the readers' usual spread: the thickness not exceeded in half of the disputed volume.
 
-    Its volume is that of a disc as wide as four times that, and as thick.
+    Its volume is that of a disc of this thickness, four times as wide as thick.
     """
     if not sizes:
         return RegionSize(0.0, 0.0)

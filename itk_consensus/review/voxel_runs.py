@@ -1,4 +1,4 @@
-"""Voxels and their labels as a short text: runs along the rows of a volume, compressed."""
+"""Voxels and their labels as compressed text: runs along the rows of a volume."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.storage.record import RecordError
 
-#: Sorting so many at a time stays in the cache.
+#: Sorting this many at a time stays within the cache.
 _VOXELS_AT_ONCE = 1 << 16
 
 Places = NDArray[np.int64]
@@ -20,7 +20,7 @@ Places = NDArray[np.int64]
 
 
 def encoded(places: Places, labels: NDArray[Any]) -> str:
-    """Three numbers for each run of equal labels: voxels since the last run, voxels, label."""
+    """Encode three numbers per run of equal labels: gap since the last run, length, label."""
     if not places.size:
         return ""
     breaks = np.flatnonzero((np.diff(places) != 1) | (np.diff(labels.astype(np.int64)) != 0)) + 1
@@ -33,7 +33,7 @@ def encoded(places: Places, labels: NDArray[Any]) -> str:
 
 
 def decoded(text: str, voxels: int) -> tuple[Places, NDArray[np.int64]]:
-    """Places and labels that a text holds, of a volume of so many voxels.
+    """Decode the voxels and labels of a text, for a volume with the given number of voxels.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def decoded(text: str, voxels: int) -> tuple[Places, NDArray[np.int64]]:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     unpacker = zlib.decompressobj()
     try:
-        # No volume has more runs than voxels; what claims to is not unpacked to the end.
+        # A volume has at most as many runs as voxels, so longer data is not fully decompressed.
         unpacked = unpacker.decompress(base64.b64decode(text, validate=True), 24 * voxels + 1)
     except (binascii.Error, zlib.error, ValueError) as error:
         raise RecordError(f"cannot be unpacked: {error}", "voxels") from error
@@ -62,14 +62,14 @@ def decoded(text: str, voxels: int) -> tuple[Places, NDArray[np.int64]]:
 
 
 def encoded_map(labels: NDArray[Any]) -> str:
-    """A whole label map; background is what no run covers."""
+    """Encode a whole label map; voxels outside all runs are background."""
     flat = labels.reshape(-1)
     places = np.flatnonzero(flat)
     return encoded(places, flat[places])
 
 
 def decoded_map(text: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The label map that `encoded_map` wrote."""
+    """Decode a label map written by `encoded_map`."""
     labels = np.zeros(shape, dtype)
     places, values = decoded(text, labels.size)
     labels.reshape(-1)[places] = values
@@ -77,7 +77,7 @@ def decoded_map(text: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDAr
 
 
 def counted(labels: NDArray[Any]) -> dict[int, int]:
-    """Voxels of each label that occurs."""
+    """Count the voxels of each label that occurs."""
     flat, found = labels.reshape(-1), dict[int, int]()
     for start in range(0, flat.size, _VOXELS_AT_ONCE):
         values, counts = np.unique(flat[start : start + _VOXELS_AT_ONCE], return_counts=True)

@@ -1,1 +1,1 @@
-"""Simulated cohorts and atlases for the module `samples`, each a function of its seed."""
+"""Simulated cohorts and atlases for the module `samples`, each determined by its seed."""

@@ -1,9 +1,9 @@
 """Multi-atlas cases with known truth: a parcellated organ, its image, and misregistered atlases.
 
-The organ is an ellipsoid cut into Voronoi cells, one label each. An atlas is the truth, warped by
-a smooth random displacement field that represents the registration error, whose amplitude differs
-between the atlases of a case. Shapes, displacements and intensities are a function of the seed, and
-the labels do not depend on whether images are made.
+The organ is an ellipsoid divided into Voronoi cells, one per label. An atlas is the truth warped by
+a smooth random displacement field that represents the registration error; its amplitude differs
+between the atlases of a case. Shapes, displacements and intensities are determined by the seed, and
+the labels do not depend on whether images are simulated.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from itk_consensus.core.errors import ParameterError
 Labels = NDArray[np.unsignedinteger]
 Field = NDArray[np.float64]
 
-#: Semi-axes of the organ, as a fraction of the volume's sides.
+#: Semi-axes of the organ, as a fraction of the volume's side lengths.
 _ORGAN_SIZE = 0.42
-#: Intensities of the parcels; the background is 0.
+#: Range of the parcels' intensities; the background is 0.
 _PARCEL_INTENSITIES = (60.0, 160.0)
-#: Blur of the imaging, in voxels.
+#: Standard deviation of the imaging blur, in voxels.
 _BLUR = 0.7
 #: Number of grid points per axis of the bias field, which is linear between them.
 _BIAS_POINTS = 4
@@ -33,12 +33,12 @@ _BIAS_POINTS = 4
 class AtlasLabels(NamedTuple):
     """A true label map and the label map of each atlas, on the same grid."""
 
-    truth: Labels  #: 0 outside the organ, 1 to the number of labels inside
-    maps: list[Labels]  #: One per atlas, of the truth's dtype
+    truth: Labels  #: 0 outside the organ, 1 to the number of labels inside it
+    maps: list[Labels]  #: One per atlas, with the dtype of the truth
 
 
 class AtlasCase(NamedTuple):
-    """A target to label, and atlases with their images, all on the target's grid."""
+    """A target image to be labelled, and atlases with images, all on the target's grid."""
 
     truth: Labels
     target: NDArray[np.float32]  #: Image of the truth
@@ -55,17 +55,18 @@ def atlas_labels(
     amplitude: float = 3.5,
     grid: float = 16.0,
 ) -> AtlasLabels:
-    """Simulate truth and atlas labels, without images.
+    """Simulate the true labels and the atlas labels, without images.
 
     Parameters
     ----------
     labels : int
-        Number of parcels of the organ, not counting background.
+        Number of parcels of the organ, excluding the background.
     amplitude : float
-        Mean over atlases of the standard deviation of displacements at grid points, in voxels; an
-        atlas's own is between half and one and a half times this.
+        Standard deviation of displacements at grid points in voxels, averaged over atlases; that of
+        a single atlas is between 0.5 and 1.5 times this value.
     grid : float
-        Distance in voxels of the points at which displacements are drawn; they are linear between.
+        Spacing in voxels of the points at which displacements are drawn; they are interpolated
+        linearly in between.
     """
     rng = _generators(seed)[0]
     truth = _parcels(rng, tuple(shape), labels)
@@ -84,14 +85,14 @@ def atlas_case(
     noise: float = 8.0,
     bias: float = 0.1,
 ) -> AtlasCase:
-    """Simulate the same case with images: blurred, with a smooth bias field and white noise.
+    """Simulate a case as `atlas_labels` does, with images that have blur, bias field and noise.
 
     Parameters
     ----------
     noise : float
-        Standard deviation of the noise; parcels lie between 60 and 160, the background at 0.
+        Standard deviation of the white noise; parcels are between 60 and 160, the background is 0.
     bias : float
-        Standard deviation of the bias field around 1.
+        Standard deviation of the smooth bias field around 1.
     """
     anatomy, imaging = _generators(seed)
     truth = _parcels(anatomy, tuple(shape), labels)
@@ -106,13 +107,13 @@ def atlas_case(
 
 
 def _generators(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """Independent random generators for the anatomy and for its images."""
+    """Return independent random generators for the anatomy and for its images."""
     anatomy, imaging = np.random.SeedSequence(seed).spawn(2)
     return np.random.default_rng(anatomy), np.random.default_rng(imaging)
 
 
 def _parcels(rng: np.random.Generator, shape: tuple[int, ...], labels: int) -> Labels:
-    """Voronoi cells of random voxels of an ellipsoid, clipped to it."""
+    """Return the Voronoi cells of random voxels of an ellipsoid, clipped to the ellipsoid."""
     axes = np.ogrid[tuple(slice(size) for size in shape)]
     distance = sum(
         ((axis - size / 2) / (_ORGAN_SIZE * size)) ** 2
@@ -136,7 +137,7 @@ def _parcels(rng: np.random.Generator, shape: tuple[int, ...], labels: int) -> L
 def _displace(
     rng: np.random.Generator, shape: tuple[int, ...], amplitude: float, grid: float
 ) -> Field:
-    """(axes, ...) displaced coordinates of each voxel, for an atlas of random amplitude."""
+    """Return the (axes, ...) displaced voxel coordinates for an atlas of random amplitude."""
     points = [max(4, round(size / grid)) for size in shape]
     own = amplitude * rng.uniform(0.5, 1.5)
     places = np.indices(shape, dtype=np.float64)
@@ -146,7 +147,7 @@ def _displace(
 
 
 def _upsample(values: Field, shape: tuple[int, ...]) -> Field:
-    """Interpolate a coarse field linearly to a shape."""
+    """Interpolate a coarse field linearly to a given shape."""
     factors = [fine / coarse for fine, coarse in zip(shape, values.shape, strict=True)]
     return np.asarray(ndimage.zoom(values, factors, order=1))
 

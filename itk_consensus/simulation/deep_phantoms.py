@@ -1,8 +1,8 @@
-"""Cohorts to train image-aware consensus on: random shapes, their images, and erring raters.
+"""Cohorts for training image-aware consensus: random shapes, images, and raters with errors.
 
-The easy cohort is like the paper's (section 4.6), but all truths differ; a threshold of the
+The easy cohort resembles that of the paper (section 4.6), but all truths differ; thresholding the
 image solves it. The hard one has two nested structures, a distractor, texture, and raters with
-spatially correlated errors, so neither the image nor the votes alone suffice.
+spatially correlated errors, so neither the image nor the votes alone are sufficient.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Cohort(NamedTuple):
 
 
 class RaterSkill(NamedTuple):
-    """Errors of a rater of the hard cohort, in voxels and probabilities."""
+    """Errors of a rater of the hard cohort, as distances in voxels and probabilities."""
 
     bias: float
     wobble: float
@@ -67,9 +67,9 @@ def easy_cohort(
     number_of_raters: int = 5,
     outlier_share: float = 0.2,
 ) -> Cohort:
-    """Simulate bright ellipses of random size and position, with raters like the paper's.
+    """Simulate bright ellipses of random size and position, with raters as in the paper.
 
-    In a fraction `outlier_share` of the cases the last rater draws at random.
+    In a fraction `outlier_share` of the cases the last rater's labels are random.
     """
     _check("easy_cohort", number, shape, 2)
     rng = np.random.default_rng(seed)
@@ -99,9 +99,10 @@ def hard_cohort(
     Parameters
     ----------
     number_of_classes : int
-        3 with the lesion, 2 without it.
+        3 includes the lesion; 2 omits it.
     raters : sequence of RaterSkill
-        In a fraction `outlier_share` of the cases, most voxels of the last rater are random.
+        The raters. In a fraction `outlier_share` of the cases, most voxels of the last rater are
+        random.
     """
     _check("hard_cohort", number, shape, _SMALLEST_SIDE)
     rng = np.random.default_rng(seed)
@@ -161,7 +162,7 @@ def _easy_rater(rng: np.random.Generator, truth: Mask, outlier_share: float | No
 def _organ_and_lesion(
     rng: np.random.Generator, shape: Shape, number_of_classes: int
 ) -> tuple[Field, Field]:
-    """Signed distances, positive inside, of organ and lesion."""
+    """Return the signed distances (positive inside) of organ and lesion."""
     organ = _inside_distance(_random_ellipse(rng, shape, 0.18, 0.3)) + 2.0 * _random_field(
         rng, shape, 5
     )
@@ -224,7 +225,7 @@ def _as_labels(lesion: Mask, organ: Mask) -> NDArray[Any]:
 
 
 def _random_ellipse(rng: np.random.Generator, shape: Shape, low: float, high: float) -> Mask:
-    """An ellipsoid near the centre with semi-axes of `low` to `high` times the sides."""
+    """Return an ellipsoid near the centre with semi-axes of `low` to `high` times the sides."""
     squared_radius = np.zeros(())
     for x, side in zip(np.indices(shape), shape, strict=True):
         center = side * rng.uniform(0.4, 0.6)
@@ -233,7 +234,7 @@ def _random_ellipse(rng: np.random.Generator, shape: Shape, low: float, high: fl
 
 
 def _random_field(rng: np.random.Generator, shape: Shape, smoothness: float) -> Field:
-    """Smooth noise of unit variance with periodic borders."""
+    """Return smooth noise of unit variance with periodic borders."""
     field = ndimage.gaussian_filter(rng.standard_normal(shape), smoothness, mode="wrap")
     return np.asarray(field / field.std(), np.float32)
 

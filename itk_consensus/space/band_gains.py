@@ -1,7 +1,7 @@
-"""Gains of bands of scale, from the power that raters share, and the raters' mean filtered by them.
+"""Gains of scale bands, computed from the power that raters share, and the mean filtered by them.
 
-Power is averaged over windows and so varies smoothly: in a large box it is stored at every second
-voxel (`steps`) and interpolated in between.
+Power is averaged over windows and therefore varies smoothly: in a large box it is stored at every
+second voxel (`steps`) and interpolated in between.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from itk_consensus.space.tiles import TRUNCATE, four_axes, tile_sizes
 
 Tile = tuple[int, int, int, int]
 
-#: Real numbers are summed as integers in units of 1 / FIXED_POINT.
+#: Real values are summed as integers in units of 1 / FIXED_POINT.
 FIXED_POINT = 1 << 30
 
 
 class BandPowers(NamedTuple):
-    """Power of the raters' bands of scale, and the part of it that they share."""
+    """Power of the raters' scale bands, and the part of it that they share."""
 
-    power: Singles  #: (B, *grid) at every voxel, or at every second one along axes of step 2
-    shared: Singles  #: (B, *grid)
+    #: (B, *grid) power at every voxel, or at every second voxel along axes of step 2
+    power: Singles
+    shared: Singles  #: (B, *grid) shared part of the power
     #: (*grid) effective number of raters at each voxel; None if all raters annotated every voxel.
     raters: Singles | None
-    #: Power at the coarsest scale and the shared part of it, summed over all `counted` points as
+    #: Power at the coarsest scale and its shared part, summed over all `counted` points as
     #: integers, so that sums do not depend on the order.
     base: tuple[int, int]
 
@@ -44,20 +45,20 @@ class BandPowers(NamedTuple):
 
     @property
     def base_shared(self) -> float:
-        """The part of it that raters share."""
+        """Part of the summed power that raters share."""
         return self.base[1] / FIXED_POINT
 
 
 class KeptShares(NamedTuple):
-    """Gains of the bands, and of the detail that the votes have beyond the finest band."""
+    """Gains of the bands, and of the detail in the votes beyond the finest band."""
 
-    gains: Singles  #: (B, *grid)
-    detail: Singles  #: (*grid)
-    steps: tuple[int, ...]  #: Steps of the grid, 1 or 2 voxels per axis
+    gains: Singles  #: (B, *grid) gain of each band
+    detail: Singles  #: (*grid) gain of the detail
+    steps: tuple[int, ...]  #: Grid steps, 1 or 2 voxels along each axis
 
 
 def grid_shape(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, ...]:
-    """Shape of the grid with these steps that covers a volume."""
+    """Return the shape of the grid with these steps that covers a volume."""
     pairs = zip(shape, steps, strict=True)
     return tuple(size if step == 1 else size // 2 + 1 for size, step in pairs)
 
@@ -73,20 +74,20 @@ def band_powers(
     made: Box = (),
     counted: Box = (),
 ) -> BandPowers:
-    """Power of each rater's bands of scale, averaged, and the part of it that raters share.
+    """Return the mean power of the raters' scale bands, and the part of it that they share.
 
     Parameters
     ----------
     raters : RaterField
-        Edge voxels are repeated beyond the edge.
+        The raters' masks; edge voxels are repeated beyond the box.
     weights : (J,) ndarray
     weights : (J,) ndarray
     scales, truncate
         As for `band_means`.
     steps : sequence of int
-        1 or 2 per axis; must be 1 if raters are missing. With 2, a grid point has the mean power
-        of its neighbourhood (weights 1/4, 1/2, 1/4); in the widest band, which is smooth, that of
-        its own voxel.
+        1 or 2 per axis; must be 1 if raters are missing. With 2, the power at a grid point is the
+        mean over its neighbourhood (weights 1/4, 1/2, 1/4) or, in the widest band, which is smooth,
+        that of its own voxel.
     tile : four int, optional
         Tile size in grid points; the result does not depend on it.
     made, counted : tuple of slice, optional
@@ -118,7 +119,7 @@ def band_powers(
 
 
 def _four_sides(box: Box, points: Sequence[int]) -> list[int]:
-    """Starts and ends of a box along four axes; all axes before the spatial ones become one."""
+    """Return starts and ends of a box along four axes; all leading axes are merged into one."""
     near = box[-3:]
     four = (slice(0, math.prod(points[:-3])), *(slice(0, 1),) * (3 - len(near)), *near)
     return [*(side.start for side in four), *(side.stop for side in four)]
@@ -134,7 +135,7 @@ def keep_shared(
 ) -> None:
     """Replace the shared power of a band by its gain, in place.
 
-    For shared power C, power N of one rater's errors and J raters the gain is
+    With shared power C, power N of one rater's errors, and J raters, the gain is
     ``C^p / (C^p + (N / J)^p)``, and the detail ``C^q / (C^q + N^q)``.
 
     Parameters
@@ -147,7 +148,7 @@ def keep_shared(
     least_power : float
         The gain is 0 where the power is lower.
     detail : (\\*grid) ndarray of float32, optional
-        Receives the gain of the detail.
+        Output array for the gain of the detail.
     """
     _kernels.keep_shares(
         power,
@@ -194,9 +195,9 @@ def keep_bands(
 
 
 def band_tile(shape: Sequence[int], kernels: list[list[list[float]]]) -> Tile:
-    """Tile size that divides the volume evenly, since a narrow last tile would be mostly halo."""
+    """Return a tile size that divides the volume evenly; narrow tiles would be mostly halo."""
     full = four_axes(shape)
-    wanted = tile_sizes(full, reach_of(kernels), buffers=2)  # each band has its own arrays
+    wanted = tile_sizes(full, reach_of(kernels), buffers=2)  # Each band has its own arrays
     volumes, depth, height, width = (
         -(-size // max(1, round(size / side))) for size, side in zip(full, wanted, strict=True)
     )
@@ -204,6 +205,6 @@ def band_tile(shape: Sequence[int], kernels: list[list[list[float]]]) -> Tile:
 
 
 def on_four_axes(values: Sequence[int], elsewhere: int = 1) -> list[int]:
-    """Pad values of the spatial axes to four axes, with `elsewhere` for the axes in front."""
+    """Pad values of the spatial axes to four axes, with `elsewhere` for the leading axes."""
     space = list(values[-3:])
     return [elsewhere] * (4 - len(space)) + space

@@ -1,14 +1,15 @@
 """Arrays over a box of a volume, stored in blocks: one ordinary array, or many compressed blocks.
 
-The same code serves arrays in memory, where the box is a single block, and volumes beyond memory.
-A constant block is stored as one number, others are compressed; functions get ordinary arrays.
-Boxes are in coordinates of the volume.
+The same code handles arrays in memory, for which the box is a single block, and volumes that do not
+fit into memory. A constant block is stored as a single value, other blocks are compressed;
+functions receive ordinary arrays. Boxes are in coordinates of the volume.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import mmap
 import pickle
 import weakref
 import zlib
@@ -29,26 +30,29 @@ from itk_consensus.space.boxes import Box, intersection, relative_to
 
 Array = NDArray[Any]
 
-#: Side of the blocks, in voxels, in which volumes beyond memory are processed: large compared with
-#: the halo of 30 voxels that bands of scale need, and small enough for one or two gigabytes of
-#: working memory. Must be even.
+#: Side, in voxels, of the blocks in which volumes that do not fit into memory are processed. It is
+#: large compared with the halo of 30 voxels required by scale bands, and small enough for one or
+#: two gigabytes of working memory. It must be even.
 SIDE = 256
 
-#: Number of values of a shelf that are cached after they have been read as arrays.
+#: Number of values of a shelf that are cached after they were read as arrays.
 _VALUES_KEPT = 8
+
+#: Arrays on a shelf begin at multiples of this number of bytes.
+_ALIGNMENT = 64
 
 #: Compression level: the fastest one, which suffices since labels are mostly repetitions.
 _LEVEL = 1
 
 
 class Blocks(NamedTuple):
-    """A box cut into blocks."""
+    """A box divided into blocks."""
 
-    cuts: tuple[tuple[int, ...], ...]  #: For each axis, the start of each block and, last, the end
+    cuts: tuple[tuple[int, ...], ...]  #: For each axis, the start of each block followed by the end
 
     @classmethod
     def of(cls, box: Box, side: int | None = None, origin: Sequence[int] = ()) -> Blocks:
-        """Divide a box at multiples of `side` from `origin`; without `side`, make one block."""
+        """Divide a box at multiples of `side` from `origin`; without `side`, use a single block."""
         if side is None:
             return cls(tuple((part.start, part.stop) for part in box))
         starts = origin or (0,) * len(box)
@@ -61,7 +65,7 @@ class Blocks(NamedTuple):
 
     @classmethod
     def even(cls, shape: Sequence[int], side: int) -> Blocks:
-        """Divide a volume into equal blocks of about this side, which start at even indices."""
+        """Divide a volume into equal blocks with about this side, which start at even indices."""
         cuts = []
         for size in shape:
             number = max(1, round(size / side))
@@ -80,12 +84,12 @@ class Blocks(NamedTuple):
         return tuple(axis[-1] - axis[0] for axis in self.cuts)
 
     def boxes(self) -> list[Box]:
-        """The blocks, in C order."""
+        """Return the blocks, in C order."""
         axes = [[slice(*pair) for pair in itertools.pairwise(axis)] for axis in self.cuts]
         return list(itertools.product(*axes))
 
     def touching(self, box: Box) -> Iterator[int]:
-        """Yield the numbers of the blocks that overlap a box."""
+        """Yield the indices of the blocks that overlap a box."""
         spans = []
         for axis, part in zip(self.cuts, box, strict=True):
             low = int(np.searchsorted(axis, part.start, "right")) - 1
@@ -97,7 +101,7 @@ class Blocks(NamedTuple):
 
 
 def _multiples(start: int, stop: int, side: int, origin: int) -> Iterator[int]:
-    """Multiples of `side`, counted from `origin`, strictly between start and stop."""
+    """Yield the multiples of `side`, counted from `origin`, strictly between start and stop."""
     first = start + side - (start - origin) % side
     return iter(range(first, stop, side))
 
@@ -127,12 +131,12 @@ class Packed(NamedTuple):
         return content.view(self.dtype).reshape(self.shape)
 
     def part(self, box: Box) -> Array:
-        """The part of the array in a box."""
+        """Return the part of the array in a box."""
         return self.array()[box]
 
 
 class Shelf:
-    """A store for values in an anonymous temporary file, which disappears with the process."""
+    """Store for values in an anonymous temporary file, which is deleted when the process ends."""
 
     def __init__(self) -> None:
         self._file: Any = TemporaryFile()  # noqa: SIM115 (closed by the finalizer below)
@@ -143,18 +147,39 @@ class Shelf:
 
     def put(self, value: Any) -> Shelved:
         """Store a value."""
-        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        arrays: list[pickle.PickleBuffer] = []
+        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
+        parts = [memoryview(content), *(array.raw() for array in arrays)]
+        lengths = tuple(part.nbytes for part in parts)
         with self._lock:
-            place = self._file.seek(0, 2)
-            self._file.write(content)
-        return Shelved(self, place, len(content))
+            place = _rounded(self._file.seek(0, 2), mmap.ALLOCATIONGRANULARITY)
+            for part, (start, _) in zip(parts, _spans(lengths), strict=True):
+                self._file.seek(place + start)
+                self._file.write(part)
+            self._file.flush()
+        return Shelved(self, place, lengths)
 
-    def get(self, place: int, length: int) -> Any:
-        """Read a stored value."""
-        with self._lock:
-            self._file.seek(place)
-            content = self._file.read(length)
-        return pickle.loads(content)  # what `put` wrote in this process
+    def get(self, place: int, lengths: tuple[int, ...]) -> Any:
+        """Read a stored value; its arrays are memory-mapped, and copied when written to."""
+        spans = list(_spans(lengths))
+        # An empty array at the end may begin beyond the file.
+        length = max(stop for start, stop in spans if stop > start)
+        pages = mmap.mmap(self._file.fileno(), length, access=mmap.ACCESS_COPY, offset=place)
+        content, *arrays = (memoryview(pages)[slice(*span)] for span in spans)
+        return pickle.loads(content, buffers=arrays)  # what `put` wrote in this process
+
+
+def _spans(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each part, aligned."""
+    start = 0
+    for length in lengths:
+        yield start, start + length
+        start = _rounded(start + length, _ALIGNMENT)
+
+
+def _rounded(number: int, multiple: int) -> int:
+    """Round up to a multiple."""
+    return -(-number // multiple) * multiple
 
 
 class Shelved(NamedTuple):
@@ -162,21 +187,21 @@ class Shelved(NamedTuple):
 
     shelf: Shelf
     place: int
-    length: int
+    lengths: tuple[int, ...]  #: In bytes, of the pickled value and of its arrays
     dtype: Any = None  #: Dtype of the array, if the value is a `Part`
 
     def value(self) -> Any:
         """Read the value."""
-        return self.shelf.get(self.place, self.length)
+        return self.shelf.get(self.place, self.lengths)
 
     def array(self) -> Array:
         """The array of a stored `Part`."""
-        found: Array = self.shelf.recent(self.place, self.length).array()
+        found: Array = self.shelf.recent(self.place, self.lengths).array()
         return found
 
     def part(self, box: Box) -> Array:
         """The part of the array in a box."""
-        found: Array = self.shelf.recent(self.place, self.length).part(box)
+        found: Array = self.shelf.recent(self.place, self.lengths).part(box)
         return found
 
 
@@ -188,10 +213,10 @@ class Part(Protocol):
         """Dtype of the array."""
 
     def array(self) -> Array:
-        """The whole array of the block."""
+        """Return the whole array of the block."""
 
     def part(self, box: Box) -> Array:
-        """The part of the array in a box."""
+        """Return the part of the array in a box."""
 
 
 @dataclass(frozen=True)
@@ -211,14 +236,14 @@ class Blocked(FieldsOnly):
 
     @classmethod
     def made(cls, blocks: Blocks, make: Callable[[Box], Array]) -> Blocked:
-        """Call a function for each block; it returns an array, or one number if it is constant."""
+        """Call a function for each block, which returns an array, or a scalar if it is constant."""
         return cls.all_made(blocks, lambda box: (make(box),))[0]
 
     @classmethod
     def all_made(
         cls, blocks: Blocks, make: Callable[[Box], Sequence[Array]]
     ) -> tuple[Blocked, ...]:
-        """Like `made`, for a function that returns several arrays."""
+        """Apply `made` to a function that returns several arrays."""
         boxes = blocks.boxes()
 
         def part(box: Box) -> list[Array | Part]:
@@ -253,16 +278,16 @@ class Blocked(FieldsOnly):
 
     @cached_property
     def boxes(self) -> list[Box]:
-        """The boxes of the blocks."""
+        """Boxes of the blocks."""
         return self.blocks.boxes()
 
     def part(self, number: int) -> Array:
-        """The array of a block; without axes if the block is constant."""
+        """Return the array of a block, which has no axes if the block is constant."""
         part = self.parts[number]
         return part if isinstance(part, np.ndarray) else part.array()
 
     def constant(self, number: int) -> Any:
-        """The value of a block that is stored as a constant; None for other blocks."""
+        """Return the value of a block that is stored as a constant, or None."""
         part = self.parts[number]
         return part[()] if isinstance(part, np.ndarray) and part.ndim == 0 else None
 
@@ -291,13 +316,13 @@ class Blocked(FieldsOnly):
         return self.read(self.box)
 
     def moved_by(self, steps: Sequence[int]) -> Blocked:
-        """The same array, with its box translated by these numbers of voxels."""
+        """Return the same array, with its box translated by this number of voxels per axis."""
         cuts = zip(self.blocks.cuts, steps, strict=True)
         moved = tuple(tuple(place + step for place in axis) for axis, step in cuts)
         return Blocked(Blocks(moved), self.dtype, self.parts)
 
     def flat_indices(self, shape: Sequence[int]) -> NDArray[np.intp]:
-        """Ascending flat indices, in a volume of this shape, of the voxels that are not 0."""
+        """Return ascending flat indices, in a volume of this shape, of the non-zero voxels."""
         found = [np.zeros(0, np.intp)]
         for number, box in enumerate(self.boxes):
             flags = flagged(self, number)
@@ -325,15 +350,15 @@ class Blocked(FieldsOnly):
         return Blocked(first.blocks, np.dtype(parts[0].dtype), parts)
 
     def any(self) -> bool:
-        """Whether any voxel is not 0."""
+        """Return whether any voxel is non-zero."""
         return any(bool(self.part(number).any()) for number in range(len(self.parts)))
 
     def count(self) -> int:
-        """Number of voxels that are not 0."""
+        """Return the number of non-zero voxels."""
         return sum(self.count_in(number) for number in range(len(self.parts)))
 
     def count_in(self, number: int) -> int:
-        """Number of voxels of a block that are not 0."""
+        """Return the number of non-zero voxels in a block."""
         part = self.part(number)
         if part.ndim:
             return int(np.count_nonzero(part))
@@ -358,7 +383,7 @@ def at_once(make: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
 
 
 def none_of(blocks: Blocks) -> Blocked:
-    """A mask that is False in all blocks."""
+    """Return a mask that is False in all blocks."""
     if len(blocks.boxes()) == 1:
         return Blocked.whole(np.zeros(blocks.shape, bool), blocks.box)
     nothing: list[Array | Part] = [np.array(False)] * len(blocks.boxes())
@@ -366,13 +391,13 @@ def none_of(blocks: Blocks) -> Blocked:
 
 
 def unequal(one: Blocked, other: Blocked) -> bool:
-    """Whether two arrays with the same blocks differ at any voxel."""
+    """Return whether two arrays with the same blocks differ at any voxel."""
     numbers = range(len(one.parts))
     return any(bool((one.part(number) != other.part(number)).any()) for number in numbers)
 
 
 def flagged(mask: Blocked, number: int) -> Mask | None:
-    """The flags of a block; None if none is set."""
+    """Return the flags of a block; None if no flag is set."""
     part = mask.part(number)
     if not part.any():
         return None

@@ -1,4 +1,4 @@
-"""Sums over a box around every voxel; the cost does not depend on the size of the box."""
+"""Sums over a box around every voxel, at a cost that does not depend on the size of the box."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from itk_consensus.space.boxes import in_space
 
 
 def box_sum(volume: NDArray[Any], radii: Sequence[int]) -> NDArray[Any]:
-    """Replace every voxel by the sum over its box, clipped at the border; returns `volume`.
+    """Replace every voxel by the sum over its box, clipped at the border; return `volume`.
 
     Parameters
     ----------
     volume : C-contiguous ndarray of float32 or float64
-        Changed in place. Sums along an axis are in float64, and stored in the volume's own dtype.
+        Volume, changed in place. Sums along an axis are computed in float64, and stored in the
+        dtype of the volume.
     radii : sequence of int >= 0
-        Half width of the box per axis: it spans 2 r + 1 voxels.
+        Half width r of the box along each axis: the box spans 2 r + 1 voxels.
     """
     writable = volume.flags.c_contiguous and volume.flags.writeable
     if volume.dtype not in (np.float32, np.float64) or not writable:
@@ -32,16 +33,18 @@ def box_sum(volume: NDArray[Any], radii: Sequence[int]) -> NDArray[Any]:
         )
     if len(radii) != volume.ndim or min(radii, default=0) < 0:
         raise InputError(f"box_sum: radii must be {volume.ndim} integers >= 0, got {radii}")
-    # A box wider than the volume is the whole volume; clipping keeps the kernel's indices small.
+    # A box wider than the volume is equivalent to the whole volume; clipping keeps the kernel's
+    # indices small.
     within = [min(int(r), size) for r, size in zip(radii, volume.shape, strict=True)]
     _kernels.box_sum(volume, within, current().threads)
     return volume
 
 
 def radii_in_voxels(radius: float, spacing: Sequence[float]) -> tuple[int, ...]:
-    """Half width, in voxels per array axis, of the box of voxels within `radius` mm of its centre.
+    """Return the half width of a box in voxels per array axis, given its radius in mm.
 
-    In 4D the first axis holds independent volumes, which do not share a box.
+    The box contains the voxels within `radius` mm of its centre. In 4D the first axis indexes
+    independent volumes, which do not share a box.
     """
     # The offset absorbs rounding: 1.2 / 0.4 is 2.9999999999999996 in floating point.
     return tuple(in_space([int(radius / size + 1e-6) for size in spacing], 0))

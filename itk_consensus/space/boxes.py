@@ -1,7 +1,7 @@
 """Bounding boxes of voxels, and which array axes are spatial.
 
-An image has at most three spatial axes. Array axes before them (the last ones in ITK's order) hold
-independent volumes: nothing is smoothed, measured or pooled along them.
+An image has at most three spatial axes. Array axes before these (the last ones in ITK's order)
+index independent volumes: nothing is smoothed, measured or pooled along them.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ T = TypeVar("T")
 
 
 def space_axes(number_of_axes: int) -> range:
-    """The spatial array axes."""
+    """Return the spatial array axes."""
     return range(max(number_of_axes - _AXES_OF_SPACE, 0), number_of_axes)
 
 
 def in_space(values: Sequence[T], elsewhere: T) -> list[T]:
-    """Replace the values of array axes that are not spatial by `elsewhere`."""
+    """Replace the values of non-spatial array axes by `elsewhere`."""
     first = space_axes(len(values)).start
     return [elsewhere] * first + list(values[first:])
 
 
 def voxel_sides(spacing: Sequence[float]) -> Sequence[float]:
-    """Voxel size along the spatial axes only."""
+    """Return the voxel size along the spatial axes only."""
     return spacing[-_AXES_OF_SPACE:]
 
 
@@ -48,14 +48,14 @@ def grow_box(box: Box, margin: Sequence[int], shape: Sequence[int]) -> Box:
 
 
 def intersection(first: Box, second: Box) -> Box:
-    """Intersection of two boxes; slices are empty where they do not overlap."""
+    """Return the intersection of two boxes; slices are empty where they do not overlap."""
     pairs = zip(first, second, strict=True)
     bounds = [(max(a.start, b.start), min(a.stop, b.stop)) for a, b in pairs]
     return tuple(slice(low, max(low, high)) for low, high in bounds)
 
 
 def enclosing_box(*boxes: Box | None) -> Box | None:
-    """The smallest box that contains all given boxes; None is ignored, and returned if all are."""
+    """Return the smallest box that contains all given boxes, ignoring None; None if all are."""
     known = [box for box in boxes if box is not None]
     return (
         tuple(
@@ -73,13 +73,13 @@ def relative_to(box: Box, around: Box) -> Box:
 
 
 def to_volume(box: Box, around: Box) -> Box:
-    """Convert a box from coordinates of the array cut out by the box `around` to the volume's."""
+    """Convert a box from coordinates of the array cut out by `around` to those of the volume."""
     pairs = zip(box, around, strict=True)
     return tuple(slice(b.start + a.start, b.stop + a.start) for b, a in pairs)
 
 
 def bounding_box(flagged: NDArray[np.bool_]) -> Box | None:
-    """The smallest box around flagged voxels; None if there are none."""
+    """Return the smallest box around the flagged voxels; None if there are none."""
     if not flagged.size:
         return None
     flat = np.ascontiguousarray(flagged).view(np.uint8).reshape(-1)
@@ -92,7 +92,7 @@ def bounding_box(flagged: NDArray[np.bool_]) -> Box | None:
 def box_of_rows(
     first: NDArray[np.int64], last: NDArray[np.int64], shape: tuple[int, ...]
 ) -> Box | None:
-    """Bounding box from the first and last flagged voxel of each row; `last` is -1 without any."""
+    """Return the bounding box, given first and last flagged voxel of each row; `last` may be -1."""
     if last.max() < 0:
         return None
     rows = np.argwhere((last >= 0).reshape(shape[:-1]))
@@ -115,7 +115,7 @@ def widen_box(box: Box, margin: Sequence[int]) -> Box:
 
 
 def read_extended(volume: NDArray[Any], box: Box) -> NDArray[Any]:
-    """Voxels of a box over the last axes; edge voxels are repeated beyond the volume."""
+    """Return the voxels of a box over the last axes; edge voxels are repeated beyond the volume."""
     leading = volume.ndim - len(box)
     shape = volume.shape[leading:]
     inner = clip_box(box, shape)
@@ -135,7 +135,7 @@ def slabs(box: Box, voxels: int) -> Iterator[Box]:
 
 
 def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
-    """Volume of a voxel and its unit: ml, mm^2 for a 2D image, or voxels for a plain array."""
+    """Return the volume of a voxel and its unit: ml, mm^2 (2D images) or voxels (plain arrays)."""
     if isinstance(spacing, VoxelSteps):
         return 1.0, "voxels"
     space = voxel_sides(spacing)
@@ -144,7 +144,7 @@ def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
 
 
 def format_volume(spacing: Sequence[float], *voxels: float) -> str:
-    """Format volumes, given in voxels, in ml, or in mm^2 for a 2D image: "23.7 to 45.9 ml"."""
+    """Format volumes given in voxels in ml, or in mm^2 for a 2D image: "23.7 to 45.9 ml"."""
     one, unit = voxel_volume(spacing)
     texts = [f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in (one * count for count in voxels)]
     return f"{' to '.join(texts)} {unit}"

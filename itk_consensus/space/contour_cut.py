@@ -31,13 +31,13 @@ class Side(NamedTuple):
     votes: float
 
 
-#: Histogram bins per unit; filtered values are binned from -1/2 to 3/2.
+#: Number of histogram bins per unit; filtered values are binned from -1/2 to 3/2.
 _STEPS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
 class CutCounts:
-    """Voxels and votes on both sides of a mask; counts of parts of a volume can be added."""
+    """Voxels and votes on both sides of a contour; counts of parts of a volume can be added."""
 
     #: (4, 2) voxels and votes outside and inside, and of those farther from the contour than the
     #: reach.
@@ -69,12 +69,12 @@ class CutCounts:
 
     @property
     def before(self) -> float:
-        """Of n voxels inside, the (n + 1)-th largest value: just below a volume-keeping cut."""
+        """The (n + 1)-th largest value for n voxels inside: just below a volume-preserving cut."""
         return self._value(self.outside.voxels - 1)
 
     @property
     def at(self) -> float:
-        """Of n voxels inside, the n-th largest value: just above that cut."""
+        """The n-th largest value for n voxels inside: just above that cut."""
         return self._value(self.outside.voxels)
 
     def _value(self, place: int) -> float:
@@ -98,16 +98,17 @@ def count_cut(
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
 ) -> CutCounts:
-    """Count the votes on both sides of a mask, and find the threshold that keeps its volume.
+    """Count the votes on both sides of a contour, and find the volume-preserving threshold.
 
     Parameters
     ----------
     raters, weights, kept, scales, truncate, tile
         As for `keep_bands`.
     chosen, counted : (\\*shape) ndarray of bool
-        The mask; and the voxels that are counted.
+        The mask, and the voxels that are counted.
     reach : sequence of int
-        Voxels per axis; voxels farther than this from the other side of the contour are far.
+        Distance in voxels per axis; voxels farther than this from the other side of the contour are
+        far.
     """
     kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
     full = four_axes(raters.shape)
@@ -137,18 +138,18 @@ def cut_answer(
     levels: tuple[float, float, float, float],
     chosen: Mask | None = None,
 ) -> None:
-    """Write which voxels lie above the threshold, or convert the answer to probabilities in place.
+    """Threshold the filtered mean, or convert it to probabilities in place.
 
     Parameters
     ----------
     answer : (\\*shape) ndarray of float32
     kept : KeptShares
-        Where the gain of the detail is 1, the threshold is one half.
+        Gains; where the gain of the detail is 1, the threshold is one half.
     levels : four float
-        Mean shares outside and inside, and the threshold, where the gain of the detail is 0; and
-        the distance from the threshold within which an answer is a tie and not chosen.
+        Mean shares outside and inside, and the threshold, for voxels where the gain of the detail
+        is 0; and the distance from the threshold within which a value is a tie and not selected.
     chosen : (\\*shape) ndarray of bool, optional
-        Receives the mask; if omitted, `answer` is overwritten with probabilities.
+        Output array for the mask; if omitted, `answer` is overwritten with probabilities.
     """
     _kernels.cut(
         kept.detail,

@@ -20,16 +20,16 @@ def signed_distance(
     *,
     dtype: DTypeLike = np.float64,
 ) -> NDArray[Any]:
-    """Signed distance in mm to a mask's contour: negative inside, positive outside.
+    """Return the signed distance in mm to a mask's contour: negative inside, positive outside.
 
-    A voxel outside has the distance to the nearest voxel inside, and a voxel inside minus the
-    distance to the nearest voxel outside, both between voxel centres. If there is no voxel on the
-    other side, the distance is infinite.
+    The value of a voxel outside is the distance to the nearest voxel inside, and that of a voxel
+    inside is minus the distance to the nearest voxel outside. Distances are between voxel centres.
+    If there is no voxel on the other side, the distance is infinite.
 
     Parameters
     ----------
     mask : ndarray
-        Non-zero inside. In 4D the first axis holds independent volumes.
+        Mask, non-zero inside. In 4D the first axis indexes independent volumes.
     spacing : sequence of float
         Voxel size per array axis.
     dtype : float32 or float64

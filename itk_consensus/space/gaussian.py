@@ -1,4 +1,4 @@
-"""Gaussian smoothing, and means over raters of the bands between two Gaussians."""
+"""Gaussian smoothing, and means over raters of the scale bands between two Gaussians."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Border = Literal["nearest", "zero"]
 
 Singles = NDArray[np.float32]
 
-#: Standard deviations in voxels per axis, one set for each scale.
+#: Standard deviations in voxels per axis, with one set for each scale.
 Scales = Sequence[Sequence[float]]
 
 
@@ -33,16 +33,16 @@ def smooth_volume(
     truncate: float = TRUNCATE,
     border: Border = "nearest",
 ) -> NDArray[Any]:
-    """Smooth a volume with a Gaussian, in place; returns `volume`.
+    """Smooth a volume with a Gaussian in place; return `volume`.
 
     Parameters
     ----------
     volume : C-contiguous ndarray of float32 or float64
-        Smoothed in its own precision; constant regions stay exactly constant.
+        Volume, smoothed in its own precision; constant regions remain exactly constant.
     sigmas : sequence of float >= 0
         Standard deviation in voxels per axis; 0: no smoothing.
     truncate : float
-        Standard deviations at which the Gaussian is truncated.
+        Number of standard deviations at which the Gaussian is truncated.
     border : str
         "nearest" repeats the edge voxel beyond the edge, "zero" pads with zeros.
     """
@@ -71,9 +71,9 @@ class BandMeans(NamedTuple):
     """Weighted means over the raters who annotated a voxel, 0 if none did; None: not requested."""
 
     values: Singles  #: (B, *shape) mean of each band
-    squares: Singles  #: (B, *shape) mean of its square
+    squares: Singles  #: (B, *shape) mean square of each band
     base: Singles | None  #: (*shape) mean of the masks at the coarsest scale
-    base_squares: Singles | None  #: (*shape) mean of its square
+    base_squares: Singles | None  #: (*shape) mean square of the masks at the coarsest scale
     votes: Singles | None  #: (*shape) mean of the masks
     #: (*shape) effective number of raters, (sum w)^2 / sum w^2.
     raters: Singles | None
@@ -89,25 +89,25 @@ def band_means(
     tile: tuple[int, int, int, int] | None = None,
     wanted: Sequence[str] = OPTIONAL,
 ) -> BandMeans:
-    """Split every rater's mask into bands of scale, and average them.
+    """Decompose every rater's mask into scale bands, and average these over the raters.
 
     Parameters
     ----------
     masks : (J, \\*shape) ndarray
-        Masks of 0 and 1, or probabilities. Edge voxels are repeated beyond the edge.
+        Masks of 0 and 1, or probabilities. Edge voxels are repeated beyond the volume.
     weights : (J,) ndarray
         Positive weight of each rater.
     scales : (B + 1, ndim) sequence
-        Ascending standard deviations in voxels per axis, 0 for none; each pair bounds a band. The
-        first of four axes holds independent volumes and is never smoothed.
+        Ascending standard deviations in voxels per axis, 0 for no smoothing; each pair bounds a
+        band. The first of four axes indexes independent volumes and is never smoothed.
     present : (J, \\*shape) ndarray, optional
         Non-zero where a rater annotated; levels are then means over annotated voxels.
     truncate : float
-        Standard deviations at which the Gaussian is truncated.
+        Number of standard deviations at which the Gaussian is truncated.
     tile : four int, optional
         Tile size; the result does not depend on it.
     wanted : sequence of str
-        Which of `OPTIONAL` to compute.
+        Names of the outputs in `OPTIONAL` to compute.
     """
     shape = masks.shape[1:]
     _check_masks(masks, weights, scales, present)
@@ -134,7 +134,7 @@ def band_means(
 
 
 def reach_of(kernels: list[list[list[float]]]) -> list[int]:
-    """Radius in voxels of the widest Gaussian along each of four axes."""
+    """Return the radius in voxels of the widest Gaussian along each of four axes."""
     return [max(len(kernel[axis]) - 1 for kernel in kernels) for axis in range(4)]
 
 
@@ -159,7 +159,7 @@ def _check_masks(
 
 
 def four_gaussians(sigmas: Sequence[float], truncate: float) -> list[list[float]]:
-    """Half kernels of a Gaussian along four axes; `sigmas` are in voxels per array axis."""
+    """Return half kernels of a Gaussian along four axes; `sigmas` are in voxels per array axis."""
     spatial = list(voxel_sides(sigmas))
     padded = [0.0] * (4 - len(spatial)) + spatial
     return [_half_gaussian(float(sigma), truncate) for sigma in padded]
@@ -167,5 +167,5 @@ def four_gaussians(sigmas: Sequence[float], truncate: float) -> list[list[float]
 
 @lru_cache(maxsize=64)
 def _half_gaussian(sigma: float, truncate: float) -> list[float]:
-    """`half_gaussian` as a list, memoized since hundreds of labels use the same one."""
+    """Return `half_gaussian` as a list, cached since hundreds of labels use the same kernel."""
     return [float(weight) for weight in half_gaussian(sigma, truncate)]

@@ -15,14 +15,14 @@ class WithoutIslands(NamedTuple):
     """A mask without its islands, and their sizes."""
 
     mask: Mask
-    removed: tuple[int, ...]  #: Voxels of each
+    removed: tuple[int, ...]  #: Number of voxels in each removed island
 
 
 def remove_islands(mask: Mask, raters: Sequence[Mask], least: float) -> WithoutIslands:
-    """Remove connected components of fewer voxels than `least` that most raters did not draw.
+    """Remove connected components of fewer than `least` voxels that most raters did not draw.
 
-    The largest component is kept, and so is one of which more than half of the raters drew at
-    least half.
+    The largest component is kept, as is any component of which at least half was drawn by each of
+    more than half of the raters.
     """
     pieces = label_pieces(mask)
     sizes = pieces.sizes.copy()

@@ -18,25 +18,25 @@ from itk_consensus.space.blocks import Blocked, Packed, at_once, flagged, kept
 from itk_consensus.space.boxes import Box, intersection, relative_to, space_axes
 from itk_consensus.space.tiles import four_axes
 
-#: Number of blocks whose numbers of pieces are cached.
+#: Number of blocks whose piece numbers are cached.
 _BLOCKS_KEPT = 8
 
 
 class Pieces(NamedTuple):
     """Numbered pieces, in the order of their first voxels; 0 is the background."""
 
-    places: NDArray[np.int32]  #: (*shape) the number of each voxel's piece
+    places: NDArray[np.int32]  #: (*shape) number of the piece at each voxel
     sizes: NDArray[np.int64]  #: (P + 1,) number of voxels; 0 for the background
-    bounds: NDArray[np.int64]  #: (P, 8) first voxel and end along four axes
-    first: NDArray[np.int64]  #: (P,) first voxel of each piece, as a flat index
+    bounds: NDArray[np.int64]  #: (P, 8) first voxel and end along each of four axes
+    first: NDArray[np.int64]  #: (P,) flat index of the first voxel of each piece
 
     @property
     def number(self) -> int:
-        """P."""
+        """Number of pieces, P."""
         return len(self.bounds)
 
     def box(self, piece: int) -> Box:
-        """The bounding box of a piece; pieces are numbered from 1."""
+        """Return the bounding box of a piece; pieces are numbered from 1."""
         pairs = self.bounds[piece - 1].reshape(4, 2).tolist()
         ndim = self.places.ndim
         if ndim > 4:
@@ -45,14 +45,14 @@ class Pieces(NamedTuple):
         return tuple(slice(*pair) for pair in pairs[4 - ndim :])
 
     def without(self, flagged: Mask) -> Mask:
-        """(P + 1,) flags of the pieces that contain none of the flagged voxels."""
+        """Return (P + 1,) flags of the pieces that contain none of the flagged voxels."""
         missing = np.ones(self.number + 1, bool)
         missing[self.places[flagged]] = False
         missing[0] = False
         return missing
 
     def any_of(self, wanted: Mask) -> Mask:
-        """(\\*shape) mask of the voxels of some pieces, given by (P + 1,) flags."""
+        """Return a (\\*shape) mask of the voxels of some pieces, given by (P + 1,) flags."""
         return np.asarray(wanted[self.places])
 
 
@@ -62,9 +62,9 @@ def label_pieces(labels: NDArray[Any], *, corners: bool = True) -> Pieces:
     Parameters
     ----------
     labels : (\\*shape) ndarray of bool or int
-        0 is background.
+        Label map; 0 is background.
     corners : bool
-        Whether voxels that share only an edge or a corner are connected too.
+        Whether voxels that share only an edge or a corner are also connected.
     """
     places = np.empty(labels.shape, np.int32)
     if not labels.size:
@@ -75,7 +75,7 @@ def label_pieces(labels: NDArray[Any], *, corners: bool = True) -> Pieces:
 
 
 def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
-    """Map labels one to one to an unsigned type of at most 32 bits."""
+    """Map labels one-to-one to an unsigned type of at most 32 bits."""
     if labels.dtype.itemsize > 4:
         _, numbers = np.unique(labels, return_inverse=True)
         labels = np.where(labels == 0, 0, numbers.reshape(labels.shape) + 1).astype(np.uint32)
@@ -86,7 +86,7 @@ def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
 def raters_by_piece(
     pieces: Pieces, bits: NDArray[np.uint8], number: int
 ) -> tuple[Mask, NDArray[np.int64]]:
-    """(J, P + 1) which raters marked each piece; (P + 1,) its voxels that two or more marked.
+    """Return (J, P + 1) which raters marked each piece, and (P + 1,) voxels marked by several.
 
     Parameters
     ----------
@@ -104,25 +104,25 @@ def raters_by_piece(
 
 @dataclass(frozen=True)
 class BlockPieces:
-    """Pieces of a mask in blocks, with the same numbers as in a single array."""
+    """Pieces of a mask stored in blocks, with the same numbers as in a single array."""
 
-    places: Blocked  #: The number of each voxel's piece
+    places: Blocked  #: Number of the piece at each voxel
     sizes: NDArray[np.int64]  #: (P + 1,) number of voxels; 0 for the background
-    bounds: NDArray[np.int64]  #: (P, axes, 2) first voxel and end, in the volume
+    bounds: NDArray[np.int64]  #: (P, axes, 2) first voxel and end, in coordinates of the volume
     #: For each block, the pieces with voxels in it, in ascending order.
     numbers: Sequence[NDArray[np.int64]]
 
     @property
     def number(self) -> int:
-        """P."""
+        """Number of pieces, P."""
         return len(self.bounds)
 
     def box(self, piece: int) -> Box:
-        """The bounding box of a piece; pieces are numbered from 1."""
+        """Return the bounding box of a piece; pieces are numbered from 1."""
         return tuple(slice(*pair) for pair in self.bounds[piece - 1].tolist())
 
     def in_blocks(self, flags: Mask) -> list[int]:
-        """The flagged pieces, given by (P + 1,) flags, in the order of the blocks they start in."""
+        """Return the pieces given by (P + 1,) flags, in the order of their first blocks."""
         starts: dict[int, None] = {}
         for pieces in self.numbers:
             for piece in pieces[flags[pieces]].tolist():
@@ -130,11 +130,11 @@ class BlockPieces:
         return list(starts)
 
     def without(self, mask: Blocked) -> Mask:
-        """(P + 1,) flags of the pieces that contain no voxel of a mask."""
+        """Return (P + 1,) flags of the pieces that contain no voxel of a mask."""
         return np.asarray((self.counts(mask) == 0) & (np.arange(self.number + 1) > 0))
 
     def counts(self, mask: Blocked) -> NDArray[np.int64]:
-        """(P + 1,) number of voxels of each piece in a mask; 0 for the background."""
+        """Return the (P + 1,) number of voxels of each piece in a mask; 0 for the background."""
         found = np.zeros(self.number + 1, np.int64)
         for number, pieces in enumerate(self.numbers):
             if not len(pieces):
@@ -147,7 +147,7 @@ class BlockPieces:
         return found
 
     def any_of(self, wanted: Mask) -> Blocked:
-        """Mask of the voxels of some pieces, given by (P + 1,) flags; never the background."""
+        """Return a mask of the voxels of pieces given by (P + 1,) flags, without background."""
         wanted = wanted.copy()
         wanted[0] = False
 
@@ -193,7 +193,7 @@ def block_pieces(mask: Blocked, *, corners: bool = True) -> BlockPieces:
         np.minimum.at(first, own, one.first)
         np.minimum.at(bounds[..., 0], own, one.bounds[..., 0])
         np.maximum.at(bounds[..., 1], own, one.bounds[..., 1])
-    # Numbered in the order of their first voxels, as in a single block.
+    # Numbered in the order of their first voxels, as for a single block.
     order = np.argsort(first, kind="stable")
     final = np.empty(pieces, np.int64)
     final[order] = np.arange(1, pieces + 1)
@@ -215,11 +215,11 @@ def block_pieces(mask: Blocked, *, corners: bool = True) -> BlockPieces:
 
 
 class _Found(NamedTuple):
-    """The pieces of a block, extended by the plane of voxels before it along each axis."""
+    """Pieces of a block that is extended by the preceding plane of voxels along each axis."""
 
-    first: NDArray[np.int64]  #: (P,) first voxel of each, as a flat index in the whole box
-    bounds: NDArray[np.int64]  #: (P, axes, 2) bounding boxes in the volume
-    sizes: NDArray[np.int64]  #: (P,) number of voxels in the block itself
+    first: NDArray[np.int64]  #: (P,) flat index of each piece's first voxel in the whole box
+    bounds: NDArray[np.int64]  #: (P, axes, 2) bounding boxes in coordinates of the volume
+    sizes: NDArray[np.int64]  #: (P,) number of voxels in the block without the extension
     #: For each spatial axis, the numbers of the pieces on the plane before the block (`starts`) and
     #: on its last plane (`ends`), which the next block compares with its own `starts`.
     starts: dict[int, Packed]
@@ -232,16 +232,17 @@ _NOTHING = np.zeros(0, np.int64)
 class _PieceFinder:
     """Finds the pieces of each block.
 
-    A block is extended by one voxel before it along each spatial axis, so that any two voxels that
-    touch are both in the extended box of one of the blocks.
+    A block is extended by the preceding voxel along each spatial axis, so that any two touching
+    voxels are both in the extended box of one of the blocks.
     """
 
     def __init__(self, mask: Blocked, corners: bool) -> None:
         self._mask, self._corners = mask, corners
         self._space = space_axes(len(mask.shape))
-        self.tables: list[NDArray[np.int32]] = []  #: By block, the final number of each piece
-        self.places = np.zeros(0, np.int32)  #: The piece of each voxel of a single block
-        # A reference back would keep volumes in memory until Python looks for cycles.
+        self.tables: list[NDArray[np.int32]] = []  #: For each block, the final number of each piece
+        self.places = np.zeros(0, np.int32)  #: Piece at each voxel, if there is a single block
+        # A strong reference back would keep volumes in memory until the garbage collector detects
+        # the cycle.
         numbered = partial(_PieceFinder._numbered, weakref.proxy(self))
         self.kept = lru_cache(maxsize=_BLOCKS_KEPT)(numbered)
 
@@ -252,11 +253,9 @@ class _PieceFinder:
         if all(mask.constant(one) == 0 for one in mask.blocks.touching(wide)):
             return _Found(_NOTHING, _NOTHING.reshape(0, len(own), 2), _NOTHING, {}, {})
         pieces, places = self._pieces(wide, own)
-        number_of = len(pieces.first)
         if len(mask.parts) == 1:
-            self.places, sizes = places, pieces.sizes[1:]
-        else:
-            sizes = np.bincount(places.reshape(-1), minlength=number_of + 1)[1:]
+            self.places = places
+        sizes = pieces.sizes - _counts_before(pieces, wide, own)
         first, bounds = self._in_volume(pieces, wide)
         starts, ends = {}, {}
         for axis in self._space:
@@ -265,10 +264,10 @@ class _PieceFinder:
                 starts[axis] = Packed.of(pieces.places[(*before, slice(0, 1))])
             if own[axis].stop < mask.box[axis].stop:
                 ends[axis] = Packed.of(places[(*before, slice(-1, None))])
-        return _Found(first, bounds, sizes, starts, ends)
+        return _Found(first, bounds, sizes[1:], starts, ends)
 
     def _in_volume(self, pieces: Pieces, wide: Box) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Convert first voxels and bounds of the pieces of a box to coordinates of the volume."""
+        """Convert first voxels and bounds of the pieces in a box to coordinates of the volume."""
         around = self._mask.box
         inside = np.unravel_index(pieces.first, pieces.places.shape)
         steps = [part.start - all_.start for part, all_ in zip(wide, around, strict=True)]
@@ -286,7 +285,7 @@ class _PieceFinder:
     def meetings(
         self, number: int, found: Sequence[_Found]
     ) -> Iterator[tuple[int, NDArray[np.int32], NDArray[np.int32]]]:
-        """Yield each block before a block, and the pieces of both on the plane that they share."""
+        """Yield each preceding block, and the pieces of both blocks on their common plane."""
         own, boxes = self._mask.boxes[number], self._mask.boxes
         wide = self._wide(own)
         for other in self._mask.blocks.touching(wide):
@@ -311,34 +310,49 @@ class _PieceFinder:
 
     def _numbered(self, number: int) -> NDArray[np.int32]:
         own = self._mask.boxes[number]
-        return self.tables[number][self._pieces(self._wide(own), own)[1]]
+        pieces, places = self._pieces(self._wide(own), own)
+        # In place, and not of the background, which is most voxels: all of it would take longer.
+        flat = pieces.places.reshape(-1)
+        marked = np.flatnonzero(flat)
+        flat[marked] = self.tables[number][flat[marked]]
+        return places
+
+
+def _counts_before(pieces: Pieces, wide: Box, own: Box) -> NDArray[np.int64]:
+    """(P + 1,) voxels of each piece of a box on the planes before a block."""
+    counts, rest = np.zeros(pieces.number + 1, np.int64), pieces.places
+    for axis, (part, block) in enumerate(zip(wide, own, strict=True)):
+        before, rest = np.split(rest, [block.start - part.start], axis)
+        counts += np.bincount(before.reshape(-1), minlength=len(counts))
+    counts[0] = 0
+    return counts
 
 
 @dataclass(frozen=True)
 class _Places:
-    """The numbers of the pieces at a block's voxels, recomputed unless they are cached."""
+    """Piece numbers at a block's voxels, recomputed unless they are cached."""
 
     finder: _PieceFinder
     number: int
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of the numbers."""
+        """Dtype of the piece numbers."""
         return np.dtype(np.int32)
 
     def array(self) -> NDArray[np.int32]:
-        """The numbers at all voxels of the block."""
+        """Return the piece numbers at all voxels of the block."""
         return self.finder.kept(self.number)
 
     def part(self, box: Box) -> NDArray[np.int32]:
-        """The numbers in a box."""
+        """Return the piece numbers in a box."""
         return self.array()[box]
 
 
 def block_finders(
     pieces: BlockPieces, bits_in: Callable[[Box], NDArray[np.uint8]], number: int
 ) -> tuple[Mask, NDArray[np.int64]]:
-    """Like `raters_by_piece`, with bits that are read block by block."""
+    """Apply `raters_by_piece` to bits that are read block by block."""
     every = np.zeros((pieces.number + 1, -(-number // 8)), np.uint8)
     shared = np.zeros(pieces.number + 1, np.int64)
     for at, box in enumerate(pieces.places.boxes):

@@ -20,10 +20,10 @@ class PlacedMask:
 
     @classmethod
     def of(cls, mask: NDArray[np.bool_]) -> PlacedMask:
-        """Crop a mask of any shape; an empty one has an empty box."""
+        """Crop a mask of any shape; an empty mask has an empty box."""
         box: list[slice] = []
         for axis in range(mask.ndim):
-            # Cropping along one axis makes the search along the next faster.
+            # Cropping along one axis accelerates the search along the next.
             part = mask[tuple(box)]
             along = np.flatnonzero(part.any(axis=tuple(n for n in range(mask.ndim) if n != axis)))
             box.append(slice(int(along[0]), int(along[-1]) + 1) if len(along) else slice(0, 0))
@@ -31,7 +31,7 @@ class PlacedMask:
         return cls(inside, tuple(box), int(np.count_nonzero(inside)))
 
     def shared(self, other: PlacedMask) -> int:
-        """Number of voxels in both of two masks on the same grid."""
+        """Return the number of voxels in the intersection of two masks on the same grid."""
         both = [
             (max(a.start, b.start), min(a.stop, b.stop))
             for a, b in zip(self.box, other.box, strict=True)
@@ -46,6 +46,6 @@ class PlacedMask:
         return int(np.count_nonzero(mine & theirs))
 
     def dice(self, other: PlacedMask) -> float:
-        """Dice overlap; NaN if both are empty."""
+        """Return the Dice overlap; NaN if both masks are empty."""
         size = self.voxels + other.voxels
         return 2 * self.shared(other) / size if size else float("nan")

@@ -1,4 +1,4 @@
-"""The raters' votes for one label in a box, as kernels read them: packed bits, or probabilities."""
+"""The raters' votes for one label in a box, as kernels need them: packed bits or probabilities."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _BITS = 8
 class RaterField(NamedTuple):
     """Votes of J raters for one label in a box."""
 
-    #: (ceil(J / 8), *shape) bit j % 8 of plane j // 8 is rater j's; or memberships in [0, 1].
+    #: (ceil(J / 8), *shape) bit j % 8 of plane j // 8 belongs to rater j; or memberships in [0, 1].
     masks: NDArray[Any]
-    number: int  #: J
-    #: (ceil(J / 8), *shape) the same bits for where each rater annotated; None: everywhere.
+    number: int  #: Number of raters, J
+    #: (ceil(J / 8), *shape) whether each rater annotated, as packed bits; None: everywhere.
     present: NDArray[np.uint8] | None = None
 
     @classmethod
@@ -38,19 +38,19 @@ class RaterField(NamedTuple):
         return self.masks.shape[1:]
 
     def without(self, silent: Mask | None) -> RaterField:
-        """Treat raters as missing where `silent`, (J, \\*shape), unless none would remain."""
+        """Treat raters as missing where `silent`, (J, \\*shape), unless no rater would remain."""
         if silent is None:
             return self
         asked = pack_bits(~silent)
         here = asked if self.present is None else asked & self.present
-        # Where no rater would remain, all are kept.
+        # Where no rater would remain, all raters are kept.
         nobody = np.bitwise_or.reduce(here, axis=0) == 0
         everybody = pack_bits(np.ones_like(silent)) if self.present is None else self.present
         here[:, nobody] = everybody[:, nobody]
         return self._replace(present=here)
 
     def part(self, box: Box) -> RaterField:
-        """The votes in a part of the box."""
+        """Return the votes in a part of the box."""
         if all(p.stop - p.start == size for p, size in zip(box, self.shape, strict=True)):
             return self
         every = (slice(None), *box)
@@ -58,12 +58,12 @@ class RaterField(NamedTuple):
         return RaterField(np.ascontiguousarray(self.masks[every]), self.number, present)
 
     def extend_to(self, box: Box) -> RaterField:
-        """The votes in a larger box, where edge voxels are repeated."""
+        """Return the votes in a larger box, where edge voxels are repeated."""
         present = None if self.present is None else read_extended(self.present, box)
         return RaterField(read_extended(self.masks, box), self.number, present)
 
     def marked_voxels(self) -> Mask:
-        """(\\*shape) voxels that any rater who annotated them marked."""
+        """Return a (\\*shape) mask of voxels that were marked by any rater who annotated them."""
         if self.masks.dtype == np.uint8:
             bits = self.masks if self.present is None else self.masks & self.present
             return np.asarray(np.bitwise_or.reduce(bits, axis=0) != 0)
@@ -76,11 +76,14 @@ class RaterField(NamedTuple):
         return found
 
     def disputed_voxels(self) -> Mask:
-        """(\\*shape) voxels that some but not all raters marked; needs complete annotations."""
+        """Return a (\\*shape) mask of voxels marked by some but not all raters.
+
+        All raters must have annotated all voxels.
+        """
         return np.asarray(self.marked_voxels() & ~marked_by_all(self.masks, self.number))
 
     def annotated_voxels(self) -> Mask | None:
-        """(\\*shape) voxels that any rater annotated; None: all."""
+        """Return a (\\*shape) mask of voxels that any rater annotated; None: all."""
         if self.present is None:
             return None
         return np.asarray(np.bitwise_or.reduce(self.present, axis=0) != 0)
@@ -95,14 +98,14 @@ def pack_bits(masks: Mask) -> NDArray[np.uint8]:
 
 
 def bits_of(raters: slice | NDArray[np.intp], number: int) -> NDArray[np.uint8]:
-    """(ceil(J / 8),) bytes in which the bits of the given raters, out of J, are set."""
+    """Return (ceil(J / 8),) bytes in which the bits of the given raters, out of J, are set."""
     wanted = np.zeros(number, bool)
     wanted[raters] = True
     return np.packbits(wanted, bitorder="little")
 
 
 def marked_by_all(planes: NDArray[np.uint8], number: int) -> Mask:
-    """(\\*shape) voxels where the bits of all J raters are set."""
+    """Return a (\\*shape) mask of voxels where the bits of all J raters are set."""
     found = np.ones(planes.shape[1:], bool)
     for plane, full in zip(planes, bits_of(slice(None), number), strict=True):
         found &= plane == full
@@ -110,7 +113,10 @@ def marked_by_all(planes: NDArray[np.uint8], number: int) -> Mask:
 
 
 def marked_by_any(planes: NDArray[np.uint8], raters: NDArray[np.uint8]) -> Mask:
-    """(\\*shape) voxels where the bit of any of `raters`, given by (ceil(J / 8),) bytes, is set."""
+    """Return a (\\*shape) mask of voxels where the bit of any of `raters` is set.
+
+    `raters` are given as (ceil(J / 8),) bytes.
+    """
     found = np.zeros(planes.shape[1:], bool)
     for plane, some in zip(planes, raters, strict=True):
         found |= (plane & some) != 0
@@ -118,7 +124,7 @@ def marked_by_any(planes: NDArray[np.uint8], raters: NDArray[np.uint8]) -> Mask:
 
 
 def has_marks(planes: NDArray[np.uint8], number: int) -> Mask:
-    """(J,) whether each rater marked any voxel."""
+    """Return (J,) whether each rater marked any voxel."""
     any_bits = np.bitwise_or.reduce(planes.reshape(len(planes), -1), axis=1)
     return np.unpackbits(any_bits, count=number, bitorder="little").view(bool)
 
@@ -133,7 +139,7 @@ def unpack_bits(planes: NDArray[np.uint8], number: int) -> Mask:
 
 
 def weighted_bits(planes: NDArray[np.uint8], weights: Floats) -> Floats:
-    """(\\*shape) weighted mean of J raters' bits, looked up by byte."""
+    """Return the (\\*shape) weighted mean of J raters' bits, looked up by byte."""
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     found = np.zeros(planes.shape[1:])
     for plane, first in zip(planes, range(0, len(weights), _BITS), strict=True):
@@ -144,12 +150,12 @@ def weighted_bits(planes: NDArray[np.uint8], weights: Floats) -> Floats:
 
 
 def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[np.uint8]:
-    """Pack into bits, in a box, where each of J label maps has a given label.
+    """Pack as bits, in a box, the voxels where each of J label maps has a given label.
 
     Parameters
     ----------
     arrays : sequence of (\\*shape) ndarray
-        C-contiguous, of integers or floating point, with at most four axes.
+        C-contiguous integer or floating-point arrays with at most four axes.
     box : tuple of slice
         One slice per axis, or () for the whole volume.
     """
@@ -160,7 +166,7 @@ def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[
     if planes.size == 0:
         return planes
     ones = (1,) * (4 - len(shape))
-    # An array whose dtype cannot represent the label has no such voxel.
+    # An array whose dtype cannot represent the label contains no such voxel.
     values = {kind: np.array([label]).astype(kind) for kind in {array.dtype for array in arrays}}
     held = {kind: value[value == label] for kind, value in values.items()}
     _kernels.pack_marks(

@@ -1,4 +1,4 @@
-"""Gaussian smoothing with mirrored edges, whose cost is bounded by the size of the volume."""
+"""Gaussian smoothing with mirrored edges, at a cost bounded by the size of the volume."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def mirrored_gaussian(
     sigmas : sequence of float
         Standard deviation per axis, in voxels; 0: no smoothing.
     truncate : float
-        Standard deviations at which the Gaussian is truncated.
+        Number of standard deviations at which the Gaussian is truncated.
     """
     smooth = np.array(volume, dtype=np.float64)
     for axis, sigma in enumerate(sigmas):
@@ -35,10 +35,10 @@ def mirrored_gaussian(
 
 
 def folded_weights(sigma: float, truncate: float, extent: int) -> Floats:
-    """(2 r + 1,) weights of a Gaussian, with those beyond r = `extent` folded back.
+    """Return (2 r + 1,) weights of a Gaussian; those beyond r = `extent` are folded back.
 
-    A mirrored image is periodic, so a voxel farther away than the image is wide has the same value
-    as a nearer one.
+    A mirrored image is periodic, so a voxel at a distance greater than the width of the image has
+    the same value as a closer one.
     """
     half = half_gaussian(sigma, truncate)
     weights = np.concatenate([half[:0:-1], half])

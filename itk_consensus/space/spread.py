@@ -24,7 +24,7 @@ def dilate(
     ----------
     flags : (\\*shape) ndarray of bool
     radii : sequence of int
-        Voxels per array axis; axes before the last three are not dilated.
+        Radii in voxels per array axis; axes before the last three are not dilated.
     tile : four int, optional
         Tile size; the result does not depend on it.
     """

@@ -1,7 +1,8 @@
-"""Tiles of a volume with a halo, for operations that need only a neighbourhood of each voxel.
+"""Tiles of a volume with a halo, for operations that only need a neighbourhood of each voxel.
 
-Kernels see every volume with four axes, the first of which holds independent volumes: the shape of
-a 2D image is padded with ones in front, and the volumes of a 4D image are processed separately.
+Kernels process every volume with four axes, the first of which indexes independent volumes: the
+shape of a 2D image is padded with leading ones, and the volumes of a 4D image are processed
+separately.
 """
 
 from __future__ import annotations
@@ -16,27 +17,28 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import current, report
 from itk_consensus.space.boxes import space_axes, voxel_sides
 
-#: Standard deviations at which a Gaussian is truncated.
+#: Number of standard deviations at which a Gaussian is truncated.
 TRUNCATE = 4.0
 
-# A limit on memory: all weights are computed before those beyond the image are summed.
+# Limit that bounds memory: all weights are computed before those beyond the image are summed.
 _MOST_WEIGHTS = 10_000_000
 
-#: Approximate number of voxels in a tile, so that its buffers fit in a core's own cache. With many
-#: labels there is a buffer for each label that occurs, and a smaller tile has fewer.
+#: Approximate number of voxels in a tile, so that its buffers fit into the private cache of a core.
+#: With many labels there is one buffer for each label that occurs, and a smaller tile contains
+#: fewer labels.
 TILE_VOXELS = 131_072
 TILE_VOXELS_OF_MANY_LABELS = 40_960
 MANY_LABELS = 8
 
-#: A tile is longer by this factor along rows, which are contiguous in memory.
+#: Factor by which a tile is longer along rows, which are contiguous in memory.
 ROW_LENGTH = 4
 
-#: Tiles per thread between two progress reports.
+#: Number of tiles per thread between two progress reports.
 TILES_AT_ONCE = 64
 
 
 def four_axes(shape: Sequence[int]) -> tuple[int, int, int, int]:
-    """Convert a shape to four axes, the first of which holds independent volumes."""
+    """Convert a shape to four axes, the first of which indexes independent volumes."""
     independent = space_axes(len(shape)).start
     space = list(shape[independent:])
     depth, height, width = [1] * (3 - len(space)) + space
@@ -44,7 +46,7 @@ def four_axes(shape: Sequence[int]) -> tuple[int, int, int, int]:
 
 
 def gaussian_weights(sigma: float, spacing: Sequence[float], shape: Sequence[int]) -> list[Floats]:
-    """Half kernels of a Gaussian of `sigma` mm along each of the four axes.
+    """Return half kernels of a Gaussian of `sigma` mm along each of the four axes.
 
     Parameters
     ----------
@@ -62,10 +64,10 @@ def gaussian_weights(sigma: float, spacing: Sequence[float], shape: Sequence[int
 
 
 def half_gaussian(sigma: float, truncate: float = TRUNCATE, extent: int | None = None) -> Floats:
-    """Weights at distances 0, 1, ... of a Gaussian of `sigma` voxels, equal to scipy's.
+    """Return the weights of a Gaussian at distances of 0, 1, ... voxels, as in scipy.
 
-    `extent` is the length of the axis: voxels farther away than that all repeat the edge voxel, so
-    their weights are summed into the last one.
+    `sigma` is in voxels. `extent` is the length of the axis: all voxels farther away repeat the
+    edge voxel, so their weights are added to the last one.
     """
     if truncate * sigma > _MOST_WEIGHTS:
         raise InputError(
@@ -85,7 +87,7 @@ def half_gaussian(sigma: float, truncate: float = TRUNCATE, extent: int | None =
 def tile_sizes(
     shape: tuple[int, int, int, int], reach: Sequence[int], labels: int = 2, buffers: int = 1
 ) -> tuple[int, int, int, int]:
-    """Choose a tile that fits in the cache but is large compared with its halo.
+    """Return a tile size that fits into the cache but is large compared with its halo.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def tile_sizes(
     labels : int
         Number of labels.
     buffers : int
-        Number of tile-sized arrays per thread, relative to an ordinary kernel.
+        Number of tile-sized arrays per thread, relative to that of an ordinary kernel.
     """
     voxels = (TILE_VOXELS if labels <= MANY_LABELS else TILE_VOXELS_OF_MANY_LABELS) // buffers
     long_axes = sum(size > 1 for size in shape[1:])
@@ -110,7 +112,7 @@ def tile_sizes(
 
 
 def tile_groups(count: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges that cover all tiles, reporting progress after each of them."""
+    """Yield ranges that cover all tiles, reporting progress after each range."""
     step = TILES_AT_ONCE * current().threads
     for first in range(0, count, step):
         last = min(first + step, count)

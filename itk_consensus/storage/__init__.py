@@ -1,1 +1,1 @@
-"""Files: checked before reading, written atomically, locked, hashed; JSON records in them."""
+"""File handling: checks before reading, atomic writing, locks, hashes, and JSON records."""

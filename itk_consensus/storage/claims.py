@@ -1,4 +1,4 @@
-"""Check, before a command begins, that no output overwrites an input or another output."""
+"""Check, before a command starts, that no output overwrites an input or another output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itk_consensus.core.errors import FileError
 
 
 class Claim(NamedTuple):
-    """A file or folder, existing or to be created, and a description of it for messages."""
+    """An existing or future file or folder, with a description for messages."""
 
     what: str
     path: Path
@@ -25,11 +25,11 @@ def require_no_overlap(reads: Iterable[Claim], writes: Iterable[Claim]) -> None:
     Raises
     ------
     FileError
-        An output is also read or written under another claim, lies in such a folder, or is a
+        An output is also read or written under another claim, lies inside such a folder, or is a
         folder that contains such a file.
     """
     owners: dict[object, str] = {}  # description of each file and folder
-    inside: dict[object, str] = {}  # by folder, the description of something that it contains
+    inside: dict[object, str] = {}  # for each folder, the description of something inside it
 
     def enter(path: Path, what: str) -> None:
         owners.update(dict.fromkeys(_identities(path), what))
@@ -50,7 +50,7 @@ def require_no_overlap(reads: Iterable[Claim], writes: Iterable[Claim]) -> None:
 
 
 def _identities(path: Path) -> list[object]:
-    """Keys that all spellings of a file share: its real path, and its inode if it exists."""
+    """Return keys shared by all spellings of a file: real path, and inode if it exists."""
     found: list[object] = [os.path.realpath(path)]
     try:
         status = path.stat()
@@ -60,5 +60,5 @@ def _identities(path: Path) -> list[object]:
 
 
 def _folders(path: Path) -> list[str]:
-    """All folders above a path, links resolved."""
+    """Return all folders above a path, with links resolved."""
     return [str(folder) for folder in Path(os.path.realpath(path)).parents]

@@ -1,4 +1,4 @@
-"""Read and write files of bytes and of text."""
+"""Read and write binary and text files."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def write_text(path: PathLike, text: str) -> None:
 
 
 def write_bytes(path: PathLike, contents: bytes) -> None:
-    """Write a file of bytes atomically, replacing `path`."""
+    """Write a binary file atomically, replacing `path`."""
     with atomic_write(Path(path), alone=True) as draft:
         draft.write_bytes(contents)
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """All bytes of a file."""
+    """Return the contents of a binary file."""
     path = Path(path)
     try:
         require_regular(path)
@@ -37,6 +37,6 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def require_writable(path: PathLike) -> None:
-    """Raise `FileError` if a file cannot be written; writes nothing."""
+    """Raise `FileError` if a file cannot be written; this does not write anything."""
     with atomic_write(Path(path)):
         pass

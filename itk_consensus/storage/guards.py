@@ -1,4 +1,4 @@
-"""Checks of a path before the file is opened."""
+"""Checks of a path that are made before the file is opened."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itk_consensus.core.errors import FileError
 
 
 def require_valid_name(path: Path) -> None:
-    """Refuse names with which the C++ libraries would abort the process instead of raising."""
+    """Reject names for which C++ libraries abort the process instead of raising an error."""
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
@@ -21,7 +21,7 @@ def require_valid_name(path: Path) -> None:
 
 
 def require_regular(path: Path) -> os.stat_result:
-    """Refuse folders, pipes and devices: reading one may block, never end or have side effects."""
+    """Reject folders, pipes and devices; reading these may block, not end, or have effects."""
     require_valid_name(path)
     try:
         status = path.stat()
@@ -34,21 +34,21 @@ def require_regular(path: Path) -> os.stat_result:
     return status
 
 
-#: First bytes of image formats whose headers are text.
+#: First bytes of image formats with text headers.
 _TEXT_HEADERS = (b"NRRD", b"ObjectType", b"# vtk")
 
 
 def require_text(path: Path) -> None:
-    """Refuse to overwrite an image, or any other file that is not text, with text."""
+    """Raise instead of overwriting an image, or any other file that is not text, with text."""
     if not path.is_file():  # a pipe would block
         return
     try:
         with path.open("rb") as stream:
             head = stream.read(4096)
     except OSError:
-        return  # writing will raise with the reason
+        return  # writing will raise an error with the reason
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)  # a character at the end may be cut
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut off
         is_text = b"\0" not in head
     except UnicodeDecodeError:
         is_text = False

@@ -16,7 +16,7 @@ CHUNK_BYTES = 1 << 20
 
 
 def file_hash(path: PathLike) -> str:
-    """SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file's bytes."""
     path = Path(path)
     digest = hashlib.sha256()
     try:
@@ -30,7 +30,7 @@ def file_hash(path: PathLike) -> str:
 
 
 def folder_hash(folder: PathLike) -> str:
-    """SHA-256 of the names and bytes of all files below a folder."""
+    """Return the SHA-256 of the names and bytes of all files below a folder."""
     files = list(files_below(Path(folder)))
     digest = hashlib.sha256()
     with ThreadPoolExecutor() as pool:
@@ -41,7 +41,7 @@ def folder_hash(folder: PathLike) -> str:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Every file below a folder, sorted by name; links are followed unless they form a loop."""
+    """Yield all files below a folder, sorted by name; follow links unless they form a loop."""
     for parent, folders, names in os.walk(folder, followlinks=True):
         here = os.path.realpath(parent)
         ends = {name: os.path.realpath(Path(parent, name)) for name in folders}

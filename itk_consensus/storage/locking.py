@@ -1,4 +1,4 @@
-"""A lock between processes that write the same output; killing a process releases its lock."""
+"""A lock for processes that write the same output; it is released if a process is killed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
     import msvcrt
 
-#: Seconds between two attempts to acquire a lock that is held by another process.
+#: Seconds between two attempts to acquire a lock held by another process.
 _PAUSE = 0.02
 
 
@@ -26,10 +26,10 @@ _PAUSE = 0.02
 def exclusive_lock(place: Path, *, wait: float = 60.0) -> Iterator[None]:
     """Lock a file or folder for writing; it need not exist yet.
 
-    The lock is the operating system's, on a file beside `place`. It is released when the process
-    that holds it ends, however that ends, so no stale locks remain. It works between processes
-    and threads, and between machines if the file system supports that. On a file system without
-    locks, as on some clusters, nothing is locked.
+    The lock is provided by the operating system, on a file beside `place`. It is released when the
+    process that holds it ends for any reason, so no stale locks remain. It works between processes
+    and threads, and between machines if the file system supports this. File systems without locks,
+    as on some clusters, are used without locking.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ def _acquire(file: Path, place: Path, deadline: float) -> int:
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} of {socket.gethostname()}".encode())
             return descriptor
-        else:  # its last holder removed it after we opened it
+        else:  # its last holder removed it after it was opened here
             os.close(descriptor)
             continue
         time.sleep(_PAUSE)
 
 
 def _lock(descriptor: int) -> bool:
-    """Try to acquire the lock, without waiting; returns whether it is held now."""
+    """Try to acquire the lock without waiting; return whether it is now held."""
     try:
         if fcntl is None:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -90,7 +90,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _is_same_file(descriptor: int, file: Path) -> bool:
-    """Whether an open descriptor is that of the file now at this path."""
+    """Whether an open descriptor refers to the file that is currently at this path."""
     try:
         return os.path.samestat(os.fstat(descriptor), file.stat())
     except OSError:

@@ -1,9 +1,9 @@
-"""Records: JSON files with a checksum, every field of which is validated when read.
+"""Records: JSON files with a checksum, in which every field is validated on reading.
 
-A record is a dataclass whose annotations hold the constraint on each field and, if it differs, its
-name in the file: ``number: Annotated[int, Integer(1), "n"]``. Reading, validating and writing are
-derived from them. Files of tensors and of arrays (`deep/weights.py`, `chunked/run_record.py`) are
-in the formats of their libraries instead.
+A record is a dataclass whose annotations contain the constraint on each field and, if it differs,
+the field's name in the file: ``number: Annotated[int, Integer(1), "n"]``. Reading, validation and
+writing are derived from these annotations. Files of tensors and of arrays (`deep/weights.py`,
+`chunked/run_record.py`) use the formats of their libraries instead.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ T = TypeVar("T")
 
 
 class RecordError(ValueError):
-    """A problem of a record; the caller adds the name of the file."""
+    """A problem in a record; the caller adds the file name."""
 
     def __init__(self, problem: str, where: str = "") -> None:
         super().__init__(problem)
         self.problem = problem
-        self.where = where  #: The field, as ``cases[3].score``
+        self.where = where  #: The field, e.g. ``cases[3].score``
 
     def __str__(self) -> str:
         return f"{self.where or 'it'} {self.problem}"
 
     def inside(self, where: str) -> RecordError:
-        """The same problem, its field named as a member of the field `where`."""
+        """Return the same problem, with its field given as a member of the field `where`."""
         between = "." if where and self.where and self.where[0] != "[" else ""
         return RecordError(self.problem, f"{where}{between}{self.where}")
 
@@ -62,11 +62,11 @@ def _accept(kind: Kind[T], value: Any, where: str) -> T:
         raise RecordError(f"must be {wanted}, got {short_repr(value)}", where) from None
 
 
-# -- constraints that only JSON needs ----------------------------------------------------------
+# -- constraints that only JSON requires ---------------------------------------------------------
 
 
 class Infinity(Kind[float]):
-    """Infinity as a string, since JSON has none."""
+    """Infinity as a string, since JSON cannot represent it."""
 
     wanted = "inf"
 
@@ -78,7 +78,7 @@ class Infinity(Kind[float]):
 
 @dataclass(frozen=True)
 class Each(Kind[tuple[Any, ...]]):
-    """A list whose members all satisfy one constraint."""
+    """A list whose members all satisfy the same constraint."""
 
     kind: Kind[Any]
     shortest: int = 0
@@ -96,7 +96,7 @@ class Each(Kind[tuple[Any, ...]]):
 
 @dataclass(frozen=True)
 class Members(Kind[dict[str, Any]]):
-    """An object with members of any name that all satisfy one constraint."""
+    """An object whose members may have any name and all satisfy the same constraint."""
 
     kind: Kind[Any]
     wanted = "an object"
@@ -110,7 +110,7 @@ class Members(Kind[dict[str, Any]]):
 
 @dataclass(frozen=True)
 class Anything(Kind[Any]):
-    """Any JSON value, nested at most `depth` deep."""
+    """Any JSON value with a nesting depth of at most `depth`."""
 
     depth: int = 8
     wanted = "a JSON value nested at most 8 levels deep"
@@ -129,7 +129,7 @@ class Anything(Kind[Any]):
 
 
 class OnePart(Kind[Any]):
-    """An object of one of several `Part` classes, chosen by the names of its fields."""
+    """An object of one of several `Part` classes, determined by the names of its fields."""
 
     wanted = "an object"
 
@@ -153,18 +153,18 @@ class Part:
     """A record, or an object within a record."""
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Fields that are valid but contradict other fields: (field, problem) pairs."""
+        """Yield (field, problem) pairs for fields that are valid but contradict other fields."""
         yield from ()
 
     def to_plain(self) -> dict[str, Any]:
-        """The fields as a JSON object."""
+        """Return the fields as a JSON object."""
         return {
             key: _to_plain(getattr(self, name)) for key, (name, _) in _entries(type(self)).items()
         }
 
     @classmethod
     def from_plain(cls: type[P], value: Any) -> P:
-        """Validate a JSON object and make a part of it; raises `RecordError` if it is invalid."""
+        """Validate a JSON object and convert it to this class; raise `RecordError` if invalid."""
         entries = _entries(cls)
         if not isinstance(value, Mapping):
             raise RecordError(f"must be an object, got {short_repr(value)}")
@@ -190,19 +190,19 @@ class Record(Part):
     checksum_problem: ClassVar[str] = (
         "the record is damaged or was edited: its checksum does not match"
     )
-    #: Message for a file of an older version that cannot be read: why, and what to do.
+    #: Message for a file of an older version that cannot be read: the reason, and what to do.
     outdated_problem: ClassVar[str] = ""
     #: Older versions that `upgrade` can convert.
     older_versions: ClassVar[tuple[int, ...]] = ()
 
     def to_json(self) -> str:
-        """The text of the file."""
+        """Return the text of the file."""
         said = {name: getattr(self, name) for name in self.readable_properties}
         return self.seal({**self.opening(), **said, **self.to_plain()})
 
     @classmethod
     def opening(cls) -> dict[str, Any]:
-        """The first fields of every file of this schema."""
+        """Return the first fields of all files of this schema."""
         return {"schema": cls.schema, "schema_version": cls.schema_version}
 
     @classmethod
@@ -213,12 +213,12 @@ class Record(Part):
 
     @classmethod
     def is_sealed(cls, written: Mapping[str, Any], contents: str) -> bool:
-        """Whether a file's checksum matches its fields (or, in a subclass, its text)."""
+        """Whether a file's checksum matches its fields or, in a subclass, its text."""
         return bool(written.get("checksum") == checksum(written))
 
     @classmethod
     def from_json(cls: type[R], contents: str, source: str) -> R:
-        """Parse and validate a record; `source` is the name of the file, for messages."""
+        """Parse and validate a record; `source` is the file name used in messages."""
         if len(contents) > cls.largest:
             raise FileError(f"is too large for a record: {len(contents)} characters", path=source)
         try:
@@ -267,13 +267,13 @@ class Record(Part):
 
 
 def checksum(written: Mapping[str, Any]) -> str:
-    """Checksum of a record's other fields; it does not depend on the layout of the text."""
+    """Return the checksum of a record's other fields, independent of the text's layout."""
     others = {key: value for key, value in written.items() if key != "checksum"}
     return hashlib.blake2b(json.dumps(others, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _table(cls: type[Part]) -> dict[str, tuple[str, Kind[Any]]]:
-    """Map each field's name in the file to its name in Python and its constraint."""
+    """Map each field's name in the file to its Python name and its constraint."""
     hints = get_type_hints(cls, include_extras=True)
     table = {field.name: hints[field.name].__metadata__ for field in fields(cls)}
     return {(key or (name,))[0]: (name, kind) for name, (kind, *key) in table.items()}
@@ -293,12 +293,12 @@ def _to_plain(value: Any) -> Any:
 
 
 def field_lines(written: Mapping[str, Any]) -> list[str]:
-    """Format each field; objects and lists of objects take a line per member."""
+    """Format each field; objects and lists of objects use one line per member."""
     return [f"  {_dump(key)}: {_format_field(value)}" for key, value in written.items()]
 
 
 def _format_field(value: Any) -> str:
-    """Format the value of a field; objects and lists of objects take a line per member."""
+    """Format the value of a field; objects and lists of objects use one line per member."""
     if isinstance(value, Mapping) and value:
         members = [f"{_dump(key)}: {_dump(member)}" for key, member in value.items()]
         return "{\n    " + ",\n    ".join(members) + "\n  }"

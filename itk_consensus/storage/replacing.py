@@ -1,4 +1,4 @@
-"""Atomic writing: a file is written under a temporary name and moved when it is complete."""
+"""Atomic writing: a file is written under a temporary name and moved once it is complete."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from itk_consensus.storage.locking import exclusive_lock
 
 _HEADER_SUFFIXES = {".hdr", ".mhd", ".nhdr"}
 
-#: Prefix of the temporary names.
+#: Prefix of temporary names.
 _DRAFT = ".itk_consensus-"
 
 
 @contextmanager
 def atomic_write(target: Path, *, alone: bool = False) -> Iterator[Path]:
-    """Yield a temporary path to write to; move the file to `target` on success.
+    """Yield a temporary path for writing, and move the file to `target` on success.
 
-    Other files that appear beside it are moved too, since some formats keep header and voxels in
-    separate files. Links are kept and their targets are written. Only regular files are replaced,
-    and their permissions are kept.
+    Other files created beside it are moved, too, since some formats store header and voxels in
+    separate files. Links are preserved and their targets are overwritten. Only regular files are
+    replaced, and their permissions are preserved.
 
     Parameters
     ----------
     alone : bool
-        Whether the format has a single file. No temporary folder is needed then, whose removal
-        takes milliseconds.
+        Whether the format consists of a single file. No temporary folder is then needed, whose
+        removal takes milliseconds.
     """
     place = destination(target)
     try:
@@ -44,12 +44,13 @@ def atomic_write(target: Path, *, alone: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def _draft_file(target: Path, place: Path) -> Iterator[Path]:
-    # The suffix, which sets the format, is the target's, not that of a link's destination.
+    # The suffix, which determines the format, is taken from `target`, not from a link's
+    # destination.
     _, dot, suffix = target.name[-16:].partition(".")
     draft = place.with_name(f"{_DRAFT}{uuid.uuid4().hex}{dot}{suffix}")
     mode = permissions(place)
     try:
-        if mode is not None:  # set before there is anything to read
+        if mode is not None:  # set before the file has any contents
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode | stat.S_IWUSR))
         yield draft
         if mode is not None:
@@ -71,18 +72,20 @@ def _draft_folder(target: Path, place: Path) -> Iterator[Path]:
                 part.chmod(mode)
         places = [destination(target.parent / part.name) for part in parts]
         if len(parts) > 1:
-            with exclusive_lock(place.with_suffix(".header+voxels")):  # same name for either file
+            # the same name for header and voxels
+            with exclusive_lock(place.with_suffix(".header+voxels")):
                 _exchange(parts, places, folder)
         elif parts:
             os.replace(parts[0], places[0])
 
 
 def _exchange(parts: Sequence[Path], places: Sequence[Path], folder: Path) -> None:
-    """Move several files that belong together; the header is the last of `parts`.
+    """Move several files that belong together; the last of `parts` is the header.
 
-    Two files cannot be moved atomically. So the old header is removed first and the new one is
-    moved last: in between, or after a kill, there is no image rather than a header with the voxels
-    of another one. The old files are kept in `folder` until all are moved, and restored on error.
+    Two files cannot be moved atomically. Therefore the old header is removed first and the new one
+    is moved last: in between, or after a kill, there is no image instead of a header with the
+    voxels of another image. The old files are kept in `folder` until all files are moved, and
+    restored on error.
     """
     old = folder / "old"
     old.mkdir()
@@ -105,7 +108,7 @@ def _is_header(part: Path) -> bool:
 
 
 def permissions(place: Path) -> int | None:
-    """Permission bits of a file or folder; None if it does not exist."""
+    """Return the permission bits of a file or folder; None if it does not exist."""
     try:
         return stat.S_IMODE(place.stat().st_mode)
     except OSError:
@@ -113,7 +116,7 @@ def permissions(place: Path) -> int | None:
 
 
 def destination(target: Path) -> Path:
-    """The path at which a file of this name will be written, with links resolved.
+    """Return the path at which a file with this name will be written, with links resolved.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""The raters' votes, as voxels, patterns, bits or probabilities, and the rule for ties."""
+"""The raters' votes as voxels, patterns, bits or probabilities, and the rule for ties."""

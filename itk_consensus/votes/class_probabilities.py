@@ -21,40 +21,40 @@ Opinions = Sequence[Opinion | None]
 Masks = Sequence[NDArray[Any] | None] | None
 
 
-#: Voxels tested at a time, so that a search can stop early.
+#: Number of voxels tested at a time, so that a search can stop early.
 _LOOK_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class SoftVotes:
-    """Votes of raters who give each class a probability, that is, a fraction of a vote."""
+    """Votes of raters who assign a probability, i.e. a fraction of a vote, to each class."""
 
     opinions: Opinions
     annotated: Masks = None
-    mask: NDArray[Any] | None = None  #: Zero at voxels to exclude; None: none
+    mask: NDArray[Any] | None = None  #: Zero at voxels to exclude; None: no voxel is excluded
 
     @property
     def labels(self) -> NDArray[Any]:
-        """(K,) the label indices; a single class is the foreground of two."""
+        """(K,) the label indices; a single class is treated as the foreground of two."""
         first = next(opinion for opinion in self.opinions if opinion is not None)
         return np.arange(max(len(first), 2))
 
     @property
     def number_of_raters(self) -> int:
-        """J, missing raters included."""
+        """Number of raters J, including missing ones."""
         return len(self.opinions)
 
 
-#: Largest deviation of a sum of probabilities from 1, as half-precision networks have it.
+#: Maximum deviation of a sum of probabilities from 1; networks with half precision reach it.
 SUM_TOLERANCE = 0.01
 
 _VOXELS_AT_ONCE = 1 << 16
 
 
 def sum_to_one(opinion: Opinion, where: NDArray[Any] | None = None) -> bool:
-    """Whether the classes sum to 1 at every voxel, or wherever `where` is not 0.
+    """Return whether the classes sum to 1 at every voxel, or wherever `where` is not 0.
 
-    Stops at the first part of the volume that does not.
+    The test stops at the first part of the volume where the sum differs.
     """
     for part in _rows(opinion):
         near = np.abs(sum(classes.astype(np.float64) for classes in part[:-1]) - 1)
@@ -67,7 +67,7 @@ def sum_to_one(opinion: Opinion, where: NDArray[Any] | None = None) -> bool:
 
 
 def first_invalid_probability(opinion: Opinion, where: NDArray[Any] | None = None) -> float | None:
-    """The first value that is not between 0 and 1, or None."""
+    """Return the first value that is not between 0 and 1, or None."""
     for classes in opinion:
         wrong = ~((classes >= 0) & (classes <= 1))
         if where is not None:
@@ -78,7 +78,7 @@ def first_invalid_probability(opinion: Opinion, where: NDArray[Any] | None = Non
 
 
 def most_probable_class(opinion: Opinion) -> NDArray[Any]:
-    """Index of the most probable class at each voxel; the first of tied ones."""
+    """Return the index of the most probable class at each voxel; the first one on ties."""
     best = opinion[0].copy()
     index = np.zeros(best.shape, np.uint8 if len(opinion) <= 256 else np.uint16)
     for number, classes in enumerate(opinion[1:], start=1):
@@ -89,7 +89,7 @@ def most_probable_class(opinion: Opinion) -> NDArray[Any]:
 
 
 def both_classes(opinion: Opinion) -> Opinion:
-    """The opinion with a background class prepended if it has the foreground only."""
+    """Return the opinion with a background class prepended if it only has the foreground."""
     if len(opinion) != 1:
         return opinion
     return 1.0 - opinion[0].astype(np.float64), opinion[0]
@@ -100,10 +100,10 @@ def weighted_sums(
     weights: NDArray[np.float64],
     of: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.asarray,
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Per class, the weighted sum over raters of `of(probability)`; and the sum of the weights.
+    """Return for each class the weighted sum of `of(probability)`, and the sum of the weights.
 
-    Raters are weighted by (J,) `weights`. An opinion of a single array is the foreground of two
-    classes.
+    The sums are over raters, weighted by (J,) `weights`. An opinion with a single array is the
+    foreground of two classes.
     """
     opinions = votes.opinions
     first = next(opinion for opinion in opinions if opinion is not None)
@@ -123,7 +123,7 @@ def weighted_sums(
 
 
 def _rows(opinion: Opinion) -> Any:
-    """Yield blocks along the first axis: the arrays of all classes, and last the slice."""
+    """Yield blocks along the first axis: the arrays of all classes and, last, the slice."""
     length = len(opinion[0])
     each = max(1, _VOXELS_AT_ONCE * length // max(opinion[0].size, 1))
     for part in chunks(length, each):
@@ -131,7 +131,7 @@ def _rows(opinion: Opinion) -> Any:
 
 
 def has_fractions(array: NDArray[Any]) -> bool:
-    """Whether any value is not a whole number; stops at the first block with one."""
+    """Return whether any value is not a whole number; stops at the first block with one."""
     if array.dtype.kind != "f":
         return False
     values = array.reshape(-1)

@@ -1,7 +1,7 @@
 """Decision patterns: voxels with the same votes are statistically equivalent.
 
-Encoding costs one compiled pass over the inputs; inference then runs on a few patterns, and
-`expand` writes the result back in one more pass.
+Encoding takes one compiled pass over the inputs; inference is then performed on a few patterns, and
+`expand` writes the result back in another pass.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from itk_consensus.space.boxes import Box, box_of_rows, grow_box
 from itk_consensus.votes.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
 from itk_consensus.votes.label_stack import LabelStack, label_array
 
-#: Votes (patterns times raters) up to which the table is processed at once. Larger tables are
-#: processed in blocks of this size, since intermediate arrays would be larger than the images.
+#: Maximum number of votes (patterns times raters) for processing the table at once. Larger tables
+#: are processed in blocks of this size, since intermediate arrays would be larger than the images.
 _VOTES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
 class DecisionPatterns(FieldsOnly):
-    """The distinct votes of a stack, how often each occurs, and each voxel's pattern."""
+    """The distinct votes of a stack, their frequencies, and the pattern of each voxel."""
 
-    #: (P, J) of uint8 or uint16: label index voted by each rater; ``len(labels)`` where the rater
-    #: is missing. Sorted.
+    #: (P, J) uint8 or uint16: label index voted by each rater; ``len(labels)`` if the rater is
+    #: missing. Sorted.
     patterns: NDArray[Any]
     counts: NDArray[np.int64]  #: (P,) number of voxels with each pattern; exact
-    labels: NDArray[Any]  #: (K,) the label values behind the indices
-    #: (P,) the stratum of each pattern; None if voxels are told apart by their votes only.
+    labels: NDArray[Any]  #: (K,) label value of each index
+    #: (P,) stratum of each pattern; None if voxels are distinguished by their votes only.
     strata: NDArray[np.uint32] | None = None
     #: One code per voxel, of uint8, uint16 or uint32; None for a merged table, which has no volume.
     codes: NDArray[Any] | None = None
-    slots: NDArray[np.int64] | None = None  #: (P,) the code of each pattern
-    number_of_codes: int = 0  #: Codes are below this
-    outside_code: int | None = None  #: The code of voxels outside the mask
+    slots: NDArray[np.int64] | None = None  #: (P,) code of each pattern
+    number_of_codes: int = 0  #: Exclusive upper bound of the codes
+    outside_code: int | None = None  #: Code of voxels outside the mask
 
     @classmethod
     def from_stack(
@@ -58,7 +58,7 @@ class DecisionPatterns(FieldsOnly):
 
     @classmethod
     def from_stack_if_few(cls, stack: LabelStack) -> DecisionPatterns | None:
-        """Encode a stack, or return None if there are too many patterns, as with noisy raters."""
+        """Encode a stack; return None if there are too many patterns, as with noisy raters."""
         encoding = encode_if_few(stack, None, np.dtype(np.uint16))
         if encoding is None or len(encoding.counts) > MOST_FEW:
             return None
@@ -66,24 +66,24 @@ class DecisionPatterns(FieldsOnly):
 
     @property
     def number_of_raters(self) -> int:
-        """J, missing raters included."""
+        """Number of raters J, including missing ones."""
         return int(self.patterns.shape[1])
 
     @property
     def number_of_labels(self) -> int:
-        """K."""
+        """Number of labels, K."""
         return len(self.labels)
 
     @property
     def number_of_voxels(self) -> int:
-        """Voxels inside the mask."""
+        """Number of voxels inside the mask."""
         return int(self.counts.sum())
 
     @cached_property
     def present(self) -> NDArray[np.bool_]:
-        """(P, J) whether the rater annotated the voxels of this pattern; read-only."""
+        """(P, J) whether each rater annotated the voxels of each pattern; read-only."""
         if self.is_complete:
-            # The usual case: a broadcast scalar takes no memory.
+            # This is the usual case, in which a broadcast scalar takes no memory.
             return np.broadcast_to(np.True_, self.patterns.shape)
         return np.asarray(self.patterns != self.number_of_labels)
 
@@ -98,12 +98,12 @@ class DecisionPatterns(FieldsOnly):
 
     @cached_property
     def lowest_vote(self) -> NDArray[Any]:
-        """(P,) lowest label index that any rater voted for; ``len(labels)`` if none annotated."""
+        """(P,) lowest label index voted by any rater; ``len(labels)`` if no rater annotated."""
         # The digit of a missing rater is larger than all label indices.
         return np.asarray(self.patterns.min(axis=1))
 
     def _blocks(self) -> Iterator[slice]:
-        """Slices of the patterns, each with a bounded number of votes."""
+        """Yield slices of the patterns, each with a bounded number of votes."""
         rows = max(1, _VOTES_AT_ONCE // max(1, self.number_of_raters))
         for start in range(0, len(self.patterns), rows):
             yield slice(start, start + rows)
@@ -112,7 +112,8 @@ class DecisionPatterns(FieldsOnly):
     def one_hot(self) -> scipy.sparse.csr_matrix:
         """(P, J*K) sparse indicator of (rater, label); a missing rater has no entry.
 
-        Since it is sparse, no absent vote is multiplied by log 0, and memory does not grow with K.
+        Since the matrix is sparse, no absent vote is multiplied by log 0, and memory does not grow
+        with K.
         """
         return self._one_hot(slice(None))
 
@@ -131,9 +132,9 @@ class DecisionPatterns(FieldsOnly):
     def votes(
         self, weights: NDArray[np.float64] | None = None, part: slice = slice(None)
     ) -> NDArray[np.float64]:
-        """(P, K) number of votes for each label, weighted by rater if (J,) `weights` are given.
+        """Return the (P, K) votes for each label, weighted by rater if `weights` are given.
 
-        `part` selects patterns, to bound memory where patterns and labels are many.
+        `part` selects patterns, to bound memory if there are many patterns and labels.
         """
         weights = np.ones(self.number_of_raters) if weights is None else weights
         said = self.patterns[part]
@@ -144,7 +145,7 @@ class DecisionPatterns(FieldsOnly):
         return np.ascontiguousarray(votes[:, :-1])
 
     def sum_over_raters(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(P, M) sum over raters of the row of `terms`, (J*K, M), for the rater's vote."""
+        """Return the (P, M) sum over raters of the row of `terms`, (J*K, M), for their vote."""
         if not self._is_large:
             return np.asarray(self.one_hot @ terms)
         total = np.empty((len(self.patterns), terms.shape[1]))
@@ -153,7 +154,7 @@ class DecisionPatterns(FieldsOnly):
         return total
 
     def tally(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """(J, K, ...) sums of (P, ...) values over the patterns where a rater voted for a label."""
+        """Sum (P, ...) values over patterns where a rater voted for a label; return (J, K, ...)."""
         flat = values.reshape(len(values), -1)
         if self._is_large:
             parts = (self._one_hot(block).T @ flat[block] for block in self._blocks())
@@ -175,7 +176,7 @@ class DecisionPatterns(FieldsOnly):
 
     @cached_property
     def shared_votes(self) -> NDArray[np.int64]:
-        """(K, J, J) number of voxels to which two raters both gave a label; read-only."""
+        """(K, J, J) number of voxels to which two raters both assigned a label; read-only."""
         rows = np.ascontiguousarray(self.patterns)
         return _kernels.pair_counts(rows, self.counts, self.number_of_labels, current().threads)
 
@@ -195,17 +196,17 @@ class DecisionPatterns(FieldsOnly):
         joining: tuple[NDArray[np.float64], NDArray[np.float64]],
         leaving: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Find the best new label of each of n patterns in each of S label maps, and its gain.
+        """Return the best new label of each of n patterns in each of S label maps, and its gain.
 
         Parameters
         ----------
         chosen : (n,) ndarray
             Indices of the patterns.
         own : (n, S) ndarray
-            Their present labels.
+            Current labels of these patterns.
         joining, leaving : pairs of (J, K + 1, S, K) and (S, K) ndarrays
-            Gain of a label when a pattern joins or leaves it: by rater and vote (the last vote is
-            "missing"), and by the label's prior.
+            Gain when a pattern joins or leaves a label: by rater and vote (the last vote is
+            "missing"), and due to the label prior.
         """
         rows, labels = self.patterns[chosen], own.astype(np.int64)
         return _kernels.best_moves(rows, labels, *joining, *leaving, current().threads)
@@ -238,9 +239,9 @@ class DecisionPatterns(FieldsOnly):
         values : (P,) ndarray
             One value per pattern.
         outside : scalar
-            The value outside the mask.
+            Value outside the mask.
         out : ndarray of the volume's shape, optional
-            C-contiguous array of the values' dtype to write into.
+            C-contiguous array of the values' dtype in which to write the result.
         """
         if self.codes is None or self.slots is None:
             raise InputError("DecisionPatterns.expand: a merged table has no voxels to expand to")
@@ -258,7 +259,7 @@ class DecisionPatterns(FieldsOnly):
         return out
 
     def rows_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(N,) the pattern index of voxels given by flat indices; -1 outside the mask."""
+        """Return the (N,) pattern indices of voxels given by flat indices; -1 outside the mask."""
         if self.codes is None or self.slots is None:
             raise InputError("DecisionPatterns.rows_at: a merged table has no voxels")
         rows = np.full(self.number_of_codes, -1)
@@ -266,7 +267,7 @@ class DecisionPatterns(FieldsOnly):
         return np.asarray(rows[self.codes.reshape(-1)[places]])
 
     def crop(self, region: tuple[slice, ...]) -> DecisionPatterns:
-        """The same table with the codes of a box only, to expand values within the box."""
+        """Return this table with only the codes of a box, for expanding values within the box."""
         if self.codes is None:
             raise InputError("DecisionPatterns.crop: a merged table has no voxels")
         return replace(self, codes=np.ascontiguousarray(self.codes[region]))
@@ -283,16 +284,17 @@ class DecisionPatterns(FieldsOnly):
         Returns
         -------
         patterns : DecisionPatterns
-            A row per (pattern, value) that occurs inside the mask; it has no codes.
+            A table with one row per (pattern, value) pair that occurs inside the mask; it has no
+            codes.
         rows : (P',) ndarray of int64
-            The index of the original pattern of each row.
+            Index of the original pattern of each row.
         values : (P',) ndarray of int64
-            The value of each row.
+            Value of each row.
         """
         if self.codes is None or self.slots is None:
             raise InputError("DecisionPatterns.split_by: a merged table has no voxels")
         codes, flat = self.codes.reshape(-1), values.reshape(-1)
-        # Take one voxel's value for its pattern, then correct the few voxels that differ.
+        # Use one voxel's value for its pattern, then correct the few voxels that differ.
         usual = np.empty(self.number_of_codes, values.dtype)
         usual[codes] = flat
         differs = usual[codes] != flat
@@ -314,9 +316,9 @@ class DecisionPatterns(FieldsOnly):
         return DecisionPatterns(self.patterns[rows], counts, self.labels, strata), rows, value
 
     def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> Box:
-        """Bounding box of the voxels with a flagged pattern, widened by `margin` voxels per axis.
+        """Return the bounding box of voxels with flagged patterns, widened by `margin` per axis.
 
-        All slices are empty when no voxel is flagged.
+        The margin is in voxels. All slices are empty if no voxel is flagged.
         """
         if self.codes is None or self.slots is None:
             raise InputError("DecisionPatterns.region: a merged table has no voxels")
@@ -332,7 +334,7 @@ class DecisionPatterns(FieldsOnly):
         )
 
     def disputed_region(self, margin: Sequence[int]) -> Box:
-        """Bounding box of the disputed voxels, widened by `margin` voxels per axis."""
+        """Return the bounding box of the disputed voxels, widened by `margin` voxels per axis."""
         return self.region(~self.unanimous & self.present.any(axis=1), margin)
 
 
@@ -345,6 +347,6 @@ def relabel(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
 
 
 def distinct_rows(stack: LabelStack) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """(P, J) distinct rows of votes in a stack, and the row index of each voxel."""
+    """Return the (P, J) distinct rows of votes in a stack, and the row index of each voxel."""
     found = DecisionPatterns(labels=stack.labels, **encode(stack, None)._asdict())
     return found.patterns, found.expand(np.arange(len(found.patterns)))

@@ -1,4 +1,4 @@
-"""The voxels that raters disagree about, the only ones that a spatial method has to decide."""
+"""The voxels on which raters disagree, the only ones that a spatial method must decide."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import TieRule, decide
 
-#: Voxels processed at a time where a step needs large temporary arrays.
+#: Number of voxels processed at a time in steps that require large temporary arrays.
 CHUNK = 1 << 16
 
 
@@ -24,12 +24,12 @@ CHUNK = 1 << 16
 class DisputedVoxels(FieldsOnly):
     """The disputed voxels of a box, in C order."""
 
-    patterns: DecisionPatterns  #: Of the whole volume
+    patterns: DecisionPatterns  #: Patterns of the whole volume
     region: Box  #: The box
 
     @cached_property
     def _cropped(self) -> DecisionPatterns:
-        """The patterns with the codes of the box only, to expand values within the box."""
+        """The patterns with only the codes of the box, for expanding values within the box."""
         return self.patterns.crop(self.region)
 
     @property
@@ -66,11 +66,11 @@ class DisputedVoxels(FieldsOnly):
         return self.take(cropped.expand(numbers.astype(np.min_scalar_type(len(numbers)))))
 
     def take(self, volume: NDArray[Any]) -> NDArray[Any]:
-        """(N,) values of a volume of the box's shape at the disputed voxels."""
+        """Return the (N,) values at the disputed voxels of a volume of the box's shape."""
         return np.asarray(volume.reshape(-1)[self.places])
 
     def inside(self, box: Box) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """(n,) indices of the disputed voxels in a sub-box, and their flat indices in that box."""
+        """Return (n,) indices of the disputed voxels in a sub-box, and flat indices in that box."""
         if box == self.region:
             return np.arange(len(self.places)), self.places
         part = relative_to(box, self.region)
@@ -101,7 +101,7 @@ def decide_voxels(
     tolerance: float,
     prior: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
-    """(N,) label index of the highest of (K, N) scores; other parameters are those of `decide`."""
+    """Return (N,) the label index of the highest of (K, N) scores; see `decide` for parameters."""
     number = scores.shape[1] if isinstance(scores, np.ndarray) else scores.number
     decision = np.empty(number, np.int32)
     for part in chunks(number, max(1, CHUNK * 16 // max(16, len(scores)))):
@@ -112,5 +112,5 @@ def decide_voxels(
 
 
 def chunks(number: int, size: int) -> Iterator[slice]:
-    """Slices of at most `size` elements that cover 0 to `number`."""
+    """Yield slices of at most `size` elements that cover 0 to `number`."""
     return (slice(at, min(at + size, number)) for at in range(0, number, size))

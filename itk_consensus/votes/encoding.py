@@ -13,10 +13,10 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import current
 from itk_consensus.votes.label_stack import LabelStack
 
-#: If there are no more possible patterns, each gets its own code and no hashing is needed.
+#: Up to this number of possible patterns, each has its own code and no hashing is needed.
 MOST_DIRECT_CODES = 65_536
 
-#: Most patterns with 16-bit codes, one of which may stand for "outside the mask".
+#: Maximum number of patterns with 16-bit codes, one of which may represent "outside the mask".
 MOST_FEW = (1 << 16) - 1
 
 #: Digits, strata and counts of patterns.
@@ -37,7 +37,8 @@ class Encoding(NamedTuple):
 
 def encode(stack: LabelStack, strata: NDArray[np.uint32] | None) -> Encoding:
     """Encode a stack in one compiled pass, with direct or hashed codes."""
-    # Trying 16-bit codes is cheap: it stops at the 65,536th pattern, before memory is doubled.
+    # Trying 16-bit codes is cheap: encoding stops at the 65,536th pattern, before memory is
+    # doubled.
     for width in (np.uint16, np.uint32):
         encoded = encode_if_few(stack, strata, np.dtype(width))
         if encoded is not None:
@@ -50,7 +51,7 @@ def encode_if_few(
     strata: NDArray[np.uint32] | None,
     width: np.dtype[Any],
 ) -> Encoding | None:
-    """Encode a stack, or return None as soon as patterns outnumber the codes of this width."""
+    """Encode a stack, or return None once the patterns outnumber the codes of this width."""
     radix = len(stack.labels) + int(stack.may_be_missing)
     votes = stack.votes()
     number_of_codes = radix ** len(votes) + int(stack.mask is not None)
@@ -65,7 +66,7 @@ def _encode_direct(
     radix: int,
     number_of_codes: int,
 ) -> Encoding:
-    """Give every possible pattern its own code, which is its rank in sorted order."""
+    """Assign a separate code to every possible pattern: its rank in sorted order."""
     codes = np.empty(stack.shape, dtype=np.uint8 if number_of_codes <= 256 else np.uint16)
     counts = _kernels.encode_direct(
         votes, radix, _flat(stack.mask), codes.reshape(-1), number_of_codes, current().threads
@@ -95,7 +96,7 @@ def _encode_hashed(
 ) -> Encoding | None:
     """Number the patterns in order of appearance, then renumber them in sorted order.
 
-    Returns None if they outnumber the codes of this width.
+    Returns None if the patterns outnumber the codes of this width.
     """
     first = int(stack.mask is not None)
     codes = np.empty(stack.shape, dtype=width)
@@ -139,8 +140,8 @@ def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any
 def merge_tables(
     tables: Sequence[Table],
 ) -> tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Merge tables of (digits, strata, counts) into a sorted one; also each row's index in it.
+    """Merge tables of (digits, strata, counts); return a sorted table and each row's index in it.
 
-    Needs 16 bytes a row beyond the tables and their union.
+    This requires 16 bytes per row, in addition to the tables and their union.
     """
     return _kernels.merge_tables(list(tables))

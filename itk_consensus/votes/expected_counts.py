@@ -1,9 +1,9 @@
-"""EM on a table of votes: the sums that the M-step needs, and the posterior.
+"""EM on a table of votes: the sums required by the M-step, and the posterior.
 
-Responsibilities are never stored: a step takes one compiled pass and the memory of its counts.
-Array layout as in methods/staple/confusion_model.py: P patterns, J raters, S starts, K labels;
-``theta[j, d, s, t]`` is the probability that rater j says d where the truth is t. There may be more
-true classes than labels, for example each label at several levels of difficulty.
+Responsibilities are never stored: a step takes one compiled pass, and only needs memory for its
+counts. Array layout as in methods/staple/confusion_model.py: P patterns, J raters, S starts, K
+labels; ``theta[j, d, s, t]`` is the probability that rater j votes d where the true label is t.
+There may be more true classes than labels, for example each label at several levels of difficulty.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import current
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
-#: How a voxel is shared among labels by its votes: "mean", in proportion to the votes; "majority",
-#: wholly to the label with most votes, or equally to tied ones; "plurality", the same without ties.
+#: How votes determine the initial posterior of a voxel: "mean", in proportion to the votes;
+#: "majority", entirely to the label with the most votes, or equally to tied labels; "plurality",
+#: the same without ties.
 FirstTruth = Literal["mean", "majority", "plurality"]
 FIRST_TRUTHS: tuple[str, ...] = get_args(FirstTruth)
 
@@ -37,24 +38,25 @@ class ExpectedCounts(NamedTuple):
     """Sums over all weighted voxels."""
 
     counts: Floats  #: (J, K, S, K) expected voxels [rater, observed, start, true]
-    mass: Floats  #: (R, S, K) expected voxels of each label, per row of the prior, or R = 1: total
-    log_likelihood: Floats  #: (S,); 0 for starts made from votes
+    #: (R, S, K) expected voxels of each label, per row of the prior; R is 1 for the total
+    mass: Floats
+    log_likelihood: Floats  #: (S,) log likelihood; 0 for starts derived from votes
 
 
 @dataclass(frozen=True)
 class VoteTable:
-    """Patterns with weights, on which EM runs."""
+    """Weighted patterns on which EM operates."""
 
-    #: (P, J) of uint8 or uint16: label index voted by each rater; `labels` where the rater is
-    #: missing.
+    #: (P, J) uint8 or uint16: label index voted by each rater; `labels` if the rater is missing.
     digits: NDArray[Any]
-    weights: Floats  #: (P,) voxels each pattern counts for; 0 excludes it
-    labels: int  #: K
-    #: (P,) the row of the prior that applies to each pattern; None: the first for all.
+    weights: Floats  #: (P,) number of voxels that each pattern represents; 0 excludes it
+    labels: int  #: Number of labels, K
+    #: (P,) row of the prior for each pattern; None: the first row for all.
     prior_rows: NDArray[np.uint32] | None = None
-    #: Labels are skipped if their log posterior is below the pattern's best by more nats than this:
-    #: by default only if they underflow. `ROUNDING` changes no other share, but makes confusion
-    #: matrices sparse and steps fast; a cell that has become that small then stays 0.
+    #: Labels are skipped if their log posterior is more than this many nats below that of the
+    #: pattern's best label; by default only if they underflow. `ROUNDING` changes no other share,
+    #: but makes confusion matrices sparse and steps fast; a cell that has become that small remains
+    #: 0.
     negligible: float = UNDERFLOW
 
     def __post_init__(self) -> None:
@@ -66,7 +68,7 @@ class VoteTable:
             )
 
     def part(self, chosen: slice | NDArray[np.intp]) -> VoteTable:
-        """The table of some of the patterns."""
+        """Return the table restricted to some of the patterns."""
         rows = None if self.prior_rows is None else self.prior_rows[chosen]
         digits, weights = self.digits[chosen], self.weights[chosen]
         return replace(self, digits=digits, weights=weights, prior_rows=rows)
@@ -79,7 +81,7 @@ class VoteTable:
         prior_rows: NDArray[np.uint32] | None = None,
         negligible: float = UNDERFLOW,
     ) -> VoteTable:
-        """Make a table of patterns with weights."""
+        """Build a table of weighted patterns."""
         digits = np.ascontiguousarray(patterns.patterns)
         weights = np.asarray(weights, float)
         labels = patterns.number_of_labels
@@ -88,7 +90,7 @@ class VoteTable:
     def expectation(
         self, theta: Floats, prior: Floats, *, mass_by_row: bool = False
     ) -> ExpectedCounts:
-        """E-step with these parameters; returns the sums for the M-step.
+        """Run the E-step with these parameters and return the sums required by the M-step.
 
         Parameters
         ----------
@@ -96,7 +98,7 @@ class VoteTable:
             NaN (an undefined column) counts as probability 0.
         prior : (R, S, K) or (R, 1, K) ndarray; (S, K) if all patterns share one
         mass_by_row : bool
-            Whether the mass is returned for each row of the prior separately.
+            Whether to return the mass separately for each row of the prior.
         """
         logs = self._logs(theta, prior)
         return ExpectedCounts(
@@ -106,9 +108,9 @@ class VoteTable:
         )
 
     def expectation_of_votes(self, shares: FirstTruth) -> ExpectedCounts:
-        """Sums for an M-step whose responsibilities are the shares of the votes; S is 1.
+        """Return the sums for an M-step whose responsibilities are the vote shares; S is 1.
 
-        Patterns that no rater annotated add nothing, not even mass.
+        Patterns that no rater annotated contribute nothing, not even mass.
         """
         kind = FIRST_TRUTHS.index(shares)
         return ExpectedCounts(
@@ -118,7 +120,7 @@ class VoteTable:
         )
 
     def decisions(self, theta: Floats, prior: Floats, tolerance: float) -> NDArray[np.int32]:
-        """(P, S) index of the most probable label; `UNDECIDED` on ties or if none is possible.
+        """Return (P, S) the most probable label index; `UNDECIDED` on ties or if none is possible.
 
         Labels whose log posterior is within `tolerance` of the highest are tied.
         """
@@ -128,9 +130,10 @@ class VoteTable:
     def probabilities(
         self, theta: Floats, prior: Floats, wanted: Sequence[int] | None = None
     ) -> Floats:
-        """(P, S, W) posterior of the requested labels, by default all K; 0 if none is possible.
+        """Return the (P, S, W) posterior of the requested labels, by default all K.
 
-        Request only the labels you need: with many patterns and labels, the table is large.
+        The posterior is 0 if no label is possible. Request only the labels you need, since the
+        table is large if there are many patterns and labels.
         """
         labels = list(range(theta.shape[3]) if wanted is None else wanted)
         logs = self._logs(theta, prior)
@@ -146,21 +149,21 @@ class VoteTable:
 
 
 def mean_of_votes(patterns: DecisionPatterns) -> Floats:
-    """(P, K) share of the raters who voted for each label; NaN where no rater annotated."""
+    """Return the (P, K) share of raters who voted for each label; NaN where no rater annotated."""
     votes = patterns.votes()
     with np.errstate(invalid="ignore"):
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 def majority_of_votes(patterns: DecisionPatterns) -> Floats:
-    """(P, K) 1 for the label with most votes, divided equally among tied labels."""
+    """Return (P, K) shares: 1 for the label with most votes, divided equally among tied labels."""
     votes = patterns.votes()
     best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
     with np.errstate(invalid="ignore"):
         return np.asarray(best / best.sum(axis=1, keepdims=True))
 
 
-#: The shares per pattern that `VoteTable.expectation_of_votes` sums.
+#: Functions that compute the shares per pattern for `VoteTable.expectation_of_votes`.
 SHARES: dict[FirstTruth, Callable[[DecisionPatterns], Floats]] = {
     "mean": mean_of_votes,
     "majority": majority_of_votes,
@@ -168,13 +171,13 @@ SHARES: dict[FirstTruth, Callable[[DecisionPatterns], Floats]] = {
 
 
 def shares_of_votes(patterns: DecisionPatterns, shares: FirstTruth, frequencies: Floats) -> Floats:
-    """(P, K) shares of the votes; patterns that no rater annotated get the `frequencies`."""
+    """Return (P, K) vote shares; patterns that no rater annotated have the `frequencies`."""
     known = SHARES[shares](patterns)
     return np.where(np.isnan(known), frequencies, known)
 
 
 def vote_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
-    """(K,) share of each label in the mean votes of the weighted voxels."""
+    """Return the (K,) share of each label in the mean votes of the weighted voxels."""
     mass = VoteTable.of(patterns, weights).expectation_of_votes("mean").mass[0, 0]
     return np.asarray(mass / mass.sum())
 
@@ -182,12 +185,12 @@ def vote_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
 def label_voting_theta(
     patterns: DecisionPatterns, weights: Floats, *, with_fault: bool = False
 ) -> Floats:
-    """(J, K, K) ITK's initial confusion matrices: votes against the plurality, row-normalised.
+    """Return ITK's (J, K, K) initial confusion matrices, which are row-normalised.
 
-    Undecided voxels are left out, as in ITK since its pull request 6579. `with_fault` reproduces
-    ITK 5.4, which counts them under an extra label: that column is beyond its matrix, so the count
-    goes to the first cell of the next row, and label v at a tied voxel counts as a vote for v + 1
-    where the truth is 0.
+    The matrices compare votes with the plurality vote. Undecided voxels are left out, as in ITK
+    since its pull request 6579. `with_fault` reproduces ITK 5.4, which counts them under an extra
+    label: its column is outside the matrix, so the count is added to the first cell of the next
+    row, and label v at a tied voxel counts as a vote for v + 1 where the true label is 0.
     """
     table = VoteTable.of(patterns, weights).expectation_of_votes("plurality").counts[:, :, 0]
     if with_fault and patterns.labels[0] == 0:

@@ -3,14 +3,14 @@
 Algorithms return one of these. Labels and probabilities are computed lazily and written directly
 into the memory of an image.
 
-What is computed later is described by a frozen dataclass beside its algorithm, whose fields are
-the data that are needed, never by a closure: so every fused result can be pickled.
+A value that is computed later is represented by a frozen dataclass next to its algorithm, whose
+fields are the required data, never by a closure. Every fused result can therefore be pickled.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -28,37 +28,38 @@ from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
 
-#: Shares (patterns times labels) that are computed at a time.
+#: Number of shares (patterns times labels) computed at a time.
 SHARES_AT_ONCE = 1 << 20
 
-#: Voxels that are processed at a time.
+#: Number of voxels processed at a time.
 _VOXELS_AT_ONCE = 1 << 18
 
 
 class DecisionTable(NamedTuple):
-    """A fusion as a table of voxels with equal votes and equal answer, for diagnostics."""
+    """A fusion as a table of voxels with equal votes and equal result, for diagnostics."""
 
-    patterns: DecisionPatterns  #: One row for each pair of pattern and answer that occurs
+    patterns: DecisionPatterns  #: One row for each pair of pattern and fused result that occurs
     rows: NDArray[np.int64]  #: (P',) index of each row's pattern in the original table
     decision: NDArray[np.int64]  #: (P',) label index of each row, or a code of `votes.ties`
-    #: Computes (P', K), which may be large; None if voxels of one row have different ones.
+    #: Function that computes the (P', K) table, which may be large; None if probabilities differ
+    #: between the voxels of a row.
     probabilities: Callable[[], NDArray[np.float64]] | None
 
 
 class PatternShares(FieldsOnly, ABC):
-    """Lazily computed probabilities by pattern and label, either of which may be many."""
+    """Lazily computed probabilities by pattern and label, for large numbers of either."""
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """(P, K)."""
+        """Numbers of patterns and labels, (P, K)."""
 
     @abstractmethod
     def rows(self, part: slice) -> NDArray[np.float64]:
-        """(n, K) probabilities of some patterns."""
+        """Return the (n, K) probabilities of some patterns."""
 
     def of_label(self, label: int) -> NDArray[np.float64]:
-        """(P,) probability of one label."""
+        """Return the (P,) probability of one label."""
         patterns, labels = self.shape
         shares = np.empty(patterns)
         for part in chunks(patterns, max(1, SHARES_AT_ONCE // labels)):
@@ -93,7 +94,7 @@ class LabelShares(VoxelShares):
 
     @abstractmethod
     def of_label(self, label: int) -> NDArray[Any]:
-        """Probability of the label with this index at each voxel."""
+        """Return the probability of the label with this index at each voxel."""
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         out[...] = self.of_label(label)
@@ -104,9 +105,9 @@ class LabelShares(VoxelShares):
 
 @dataclass(frozen=True)
 class StoredShares(LabelShares):
-    """Probabilities that are stored."""
+    """Probabilities stored in memory."""
 
-    shares: Sequence[NDArray[Any]] | NDArray[Any] | LabelWeights  #: By label index
+    shares: Sequence[NDArray[Any]] | NDArray[Any] | LabelWeights  #: Probabilities by label index
 
     def of_label(self, label: int) -> NDArray[Any]:
         stored: NDArray[Any] = self.shares[label]
@@ -116,20 +117,24 @@ class StoredShares(LabelShares):
 class Fusion(FieldsOnly, ABC):
     """A fused result, which can be written as labels, probabilities or uncertainty."""
 
-    #: Whether voxels with equal votes always have the same answer.
+    #: Whether voxels with equal votes always have the same result.
     follows_votes: ClassVar[bool] = False
 
     @property
     def has_undecided(self) -> bool:
         """Whether any voxel is undecided."""
-        return bool((self.volume() == UNDECIDED).any())
+        return any(bool((part == UNDECIDED).any()) for part in self.answers())
+
+    def answers(self) -> Iterator[NDArray[Any]]:
+        """Arrays that together hold every answer that occurs: label indices and codes."""
+        yield self.volume()
 
     @abstractmethod
     def volume(self) -> NDArray[Any]:
-        """Label index of each voxel, or a code of `votes.ties`; BACKGROUND outside the mask."""
+        """Return label indices by voxel, or codes of `votes.ties`; BACKGROUND outside the mask."""
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        """The result as a table, with a row for each pair of pattern and answer."""
+        """Return the result as a table with one row for each pair of pattern and fused result."""
         split, rows, decision = patterns.split_by(self.volume())
         return DecisionTable(split, rows, decision, None)
 
@@ -148,7 +153,7 @@ class Fusion(FieldsOnly, ABC):
     def probabilities_at(
         self, places: Mapping[int, NDArray[np.int64]], shape: tuple[int, ...]
     ) -> dict[int, NDArray[np.float64]]:
-        """Probabilities of labels at some voxels of a volume of this shape.
+        """Return probabilities of labels at some voxels of a volume of this shape.
 
         Parameters
         ----------
@@ -162,38 +167,37 @@ class Fusion(FieldsOnly, ABC):
         return found
 
     def with_votes(self, votes: LabelVotes) -> Fusion:
-        """A copy that no longer refers to the caller's images but to these votes."""
+        """Return a copy that refers to these votes instead of the caller's images."""
         return self
 
 
 @dataclass(frozen=True)
 class PatternFusion(Fusion):
-    """A result with one answer per pattern."""
+    """Fusion with one result per pattern."""
 
     patterns: DecisionPatterns
-    decision: NDArray[np.int64]  #: (P,)
-    shares: NDArray[np.float64] | PatternShares  #: (P, K)
+    decision: NDArray[np.int64]  #: (P,) label index of each pattern, or a code of `votes.ties`
+    shares: NDArray[np.float64] | PatternShares  #: (P, K) probabilities
 
     follows_votes = True
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """(P, K); where patterns and labels are many, use `of_label` instead."""
+        """(P, K) probabilities; with many patterns and labels, use `of_label` instead."""
         return self.rows(slice(None))
 
     def rows(self, part: slice) -> NDArray[np.float64]:
-        """(n, K) probabilities of some patterns."""
+        """Return the (n, K) probabilities of some patterns."""
         shares = self.shares
         return shares[part] if isinstance(shares, np.ndarray) else shares.rows(part)
 
     def of_label(self, label: int) -> NDArray[np.float64]:
-        """(P,) probability of the label with this index."""
+        """Return the (P,) probability of the label with this index."""
         shares = self.shares
         return shares[:, label] if isinstance(shares, np.ndarray) else shares.of_label(label)
 
-    @property
-    def has_undecided(self) -> bool:
-        return bool((self.decision == UNDECIDED).any())
+    def answers(self) -> Iterator[NDArray[Any]]:
+        yield self.decision
 
     def volume(self) -> NDArray[np.int32]:
         return self.patterns.expand(self.decision.astype(np.int32), outside=BACKGROUND)
@@ -203,7 +207,7 @@ class PatternFusion(Fusion):
         return DecisionTable(patterns, rows, self.decision, partial(self.rows, slice(None)))
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        # Negative decisions are Python indices from the end: undecided, background.
+        # Negative decisions are Python indices from the end: undecided and background.
         self.patterns.expand(values[self.decision], out=out)
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
@@ -214,10 +218,11 @@ class PatternFusion(Fusion):
         self, places: Mapping[int, NDArray[np.int64]], shape: tuple[int, ...]
     ) -> dict[int, NDArray[np.float64]]:
         rows = {label: self.patterns.rows_at(where) for label, where in places.items()}
-        # 0 outside the mask, where rows are negative.
+        # The probability is 0 outside the mask, where rows are negative.
         found = {label: np.zeros(len(row)) for label, row in rows.items()}
         order = {label: np.argsort(row, kind="stable") for label, row in rows.items()}
-        # In blocks of all labels, since computing one label may take as long as computing all.
+        # Process blocks with all labels, since computing one label may take as long as computing
+        # all.
         step = max(1, SHARES_AT_ONCE // max(1, self.patterns.number_of_labels))
         for part in chunks(len(self.decision), step):
             shares = self.rows(part)
@@ -230,7 +235,8 @@ class PatternFusion(Fusion):
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         unsure = np.empty(len(self.decision), out.dtype)
-        # In blocks of all labels, since computing one label may take as long as computing all.
+        # Process blocks with all labels, since computing one label may take as long as computing
+        # all.
         for part in chunks(len(unsure), max(1, 16 * CHUNK // max(1, labels))):
             uncertainty(kind, self.rows(part).T, unsure[part])
         self.patterns.expand(unsure, out=out)
@@ -241,7 +247,7 @@ class SomeVoxels(Protocol):
 
     @property
     def flags(self) -> NDArray[np.bool_]:
-        """(P,) which patterns these are."""
+        """(P,) whether each pattern is included."""
 
     def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
         """Write (N,) values into the whole volume's array."""
@@ -251,7 +257,7 @@ class SomeVoxels(Protocol):
 class ListedVoxels:
     """All voxels of some of the patterns, in any order, as indices."""
 
-    flags: NDArray[np.bool_]  #: (P,) which patterns these are
+    flags: NDArray[np.bool_]  #: (P,) whether each pattern is included
     places: NDArray[np.integer[Any]]  #: (N,) flat indices in the volume
 
     def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
@@ -261,18 +267,17 @@ class ListedVoxels:
 
 @dataclass(frozen=True)
 class DisputedFusion(Fusion):
-    """A result with an answer per disputed voxel, and an answer per pattern for all others."""
+    """Fusion with one result per disputed voxel, and one per pattern for all other voxels."""
 
     voxels: SomeVoxels
-    others: PatternFusion  #: Answers for unanimous voxels and those that no rater annotated
-    #: (N,) of int: label index per disputed voxel, or a code of `votes.ties`.
+    others: PatternFusion  #: Results for unanimous voxels and for voxels that no rater annotated
+    #: (N,) integer label index of each disputed voxel, or a code of `votes.ties`.
     winners: NDArray[Any]
     shares: LabelShares  #: (N,) probabilities by label index
 
-    @property
-    def has_undecided(self) -> bool:
-        others = self.others.decision[~self.voxels.flags]
-        return bool((others == UNDECIDED).any() or (self.winners == UNDECIDED).any())
+    def answers(self) -> Iterator[NDArray[Any]]:
+        yield self.others.decision[~self.voxels.flags]
+        yield self.winners
 
     def volume(self) -> NDArray[np.int32]:
         decision = self.others.volume()
@@ -296,13 +301,13 @@ class DisputedFusion(Fusion):
 
 @dataclass(frozen=True)
 class VolumeFusion(Fusion):
-    """A result with an answer per voxel, as of spatial methods."""
+    """Fusion with one result per voxel, as produced by spatial methods."""
 
-    decision: NDArray[Any]  #: Of int: label index per voxel, or a code of `votes.ties`
+    decision: NDArray[Any]  #: Integer label index of each voxel, or a code of `votes.ties`
     shares: VoxelShares  #: Probabilities by label index
 
     def probability(self, label: int) -> NDArray[np.float64]:
-        """Probability of the label with this index at each voxel."""
+        """Return the probability of the label with this index at each voxel."""
         share = np.empty(self.decision.shape)
         self.write_probability(label, share)
         return share
@@ -311,7 +316,7 @@ class VolumeFusion(Fusion):
         return self.decision
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        # Some planes at a time, since np.take converts the indices to a wider dtype.
+        # Process a few planes at a time, since np.take converts the indices to a wider dtype.
         step = max(1, _VOXELS_AT_ONCE // max(1, out[:1].size))
         for first in range(0, len(out), step):
             part = slice(first, first + step)
@@ -325,7 +330,7 @@ class VolumeFusion(Fusion):
     ) -> dict[int, NDArray[np.float64]]:
         found = {}
         for label, where in places.items():
-            # Of zeros only the pages that are written to take memory.
+            # In an array of zeros only the pages that are written to occupy memory.
             volume = np.zeros(shape)
             if where.size:
                 axes = np.unravel_index(where, shape)

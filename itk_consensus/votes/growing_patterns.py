@@ -1,8 +1,8 @@
 """Decision patterns that are built one rater at a time, without keeping the raters' images.
 
-A new rater splits a pattern (the parent) where its voxels get different labels. A rater's column
-has entries only for the patterns that existed then; later patterns inherit the entry of their
-ancestor. Codes become 32-bit when there are too many patterns for 16 bits.
+A new rater splits a pattern (the parent) if its voxels have different labels. A rater's column only
+has entries for the patterns that existed when the rater was added; later patterns inherit the entry
+of their ancestor. Codes are converted to 32 bits when there are too many patterns for 16 bits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.encoding import merge_tables
 
-#: Voxels processed at a time, so that temporary arrays are small compared with the codes.
+#: Number of voxels processed at a time, so that temporary arrays are small compared with the codes.
 _AT_ONCE = 1 << 14
 
 
@@ -24,7 +24,8 @@ class GrowingPatterns:
     """Decision patterns of the raters added so far."""
 
     def __init__(self) -> None:
-        self._codes: NDArray[Any] = np.empty(0, np.uint16)  # of the volume, after the first rater
+        # Codes of the volume, after the first rater
+        self._codes: NDArray[Any] = np.empty(0, np.uint16)
         self._columns: list[NDArray[Any]] = []
         self._parents = np.zeros(1, np.uint32)
 
@@ -41,7 +42,7 @@ class GrowingPatterns:
         for block in self._blocks:
             column[self._flat(block)] = np.searchsorted(labels, flat[block])
         known = np.empty(0, np.int64)  # (parent, digit) of each new pattern, sorted ...
-        names = np.empty(0, np.int64)  # ... and its number
+        names = np.empty(0, np.int64)  # ... and its code
         for block in self._blocks:
             codes, said = self._flat(block), np.searchsorted(labels, flat[block])
             others = np.flatnonzero(column[codes] != said)
@@ -62,12 +63,12 @@ class GrowingPatterns:
         self._parents = parents
 
     def table(self, labels: NDArray[Any], digits: Sequence[NDArray[Any]]) -> DecisionPatterns:
-        """The patterns of the raters so far, with codes.
+        """Return the patterns of the raters added so far, with codes.
 
         Parameters
         ----------
         labels : (K,) ndarray
-            The label values.
+            Label values.
         digits : sequence of ndarray of int
             For each rater, the index into `labels` of each of the rater's own labels.
         """
@@ -86,7 +87,7 @@ class GrowingPatterns:
         patterns, _, counts, (ranks,) = merge_tables([(rows, no_strata, counts)])
         codes, slots = self._codes, np.empty(len(patterns), np.int64)
         if len(patterns) < len(rows):
-            # Patterns that these labels do not distinguish get the same code.
+            # Patterns that these labels do not distinguish are assigned the same code.
             codes = ranks.astype(np.min_scalar_type(len(patterns) - 1))[codes]
             ranks = np.arange(len(patterns))
         slots[ranks] = np.arange(len(patterns))
@@ -95,5 +96,5 @@ class GrowingPatterns:
         )
 
     def _flat(self, block: slice) -> NDArray[Any]:
-        """A writable view of the codes of a block."""
+        """Return a writable view of the codes of a block."""
         return self._codes.reshape(-1)[block]

@@ -1,8 +1,9 @@
-"""Detect intensity images among label maps, since a wildcard easily matches the CT as well.
+"""Detect intensity images among label maps, since a wildcard may also match the CT.
 
-A label map has few values, or regions in which neighbours have the same one. An intensity image has
-many values, and neighbours differ. Negative values, except a few that may mark missing data, are
-not labels either. Only some rows of voxels are tested, so the cost is negligible.
+A label map has few values, or regions in which neighbouring voxels have the same value. An
+intensity image has many values, and neighbouring voxels differ. Negative values are not labels
+either, except for a few that may mark missing data. Only some rows of voxels are tested, so the
+cost is negligible.
 """
 
 from __future__ import annotations
@@ -14,29 +15,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Up to this many distinct values are always taken for labels.
+#: Arrays with at most this many distinct values are always accepted as labels.
 MOST_LABELS = 16
 
-#: Largest share of differing pairs among non-zero neighbours in a label map; in a brain parcelled
-#: into 100 small regions it is one in seven. Pairs with background are not counted, since instance
-#: maps have objects of a few voxels each.
+#: Maximum fraction of differing pairs among non-zero neighbours in a label map; in a brain
+#: parcelled into 100 small regions it is one in seven. Pairs with background are not counted, since
+#: objects in instance maps may consist of only a few voxels.
 MOST_DIFFERING = 0.35
 
-#: Largest number of distinct negative values in a label map.
+#: Maximum number of distinct negative values in a label map.
 MOST_NEGATIVE = 4
 
-#: Fewest voxels and rows that are tested by default,
+#: Minimum number of voxels and rows that are tested by default,
 FEW = (2048, 32)
-#: and for a closer look.
+#: and in a more thorough test.
 MANY = (1 << 16, 1024)
 
 
 def intensity_reason(
     values: NDArray[Any], looked_at: tuple[int, int] = FEW, *, spares_fractions: bool = False
 ) -> str:
-    """Explain why an array looks like intensities; empty if it may hold labels.
+    """Return why an array resembles an intensity image; empty if it may contain labels.
 
-    With `spares_fractions`, arrays with fractional values pass, since they are refused elsewhere.
+    With `spares_fractions`, arrays with fractional values are accepted here, since they are
+    rejected elsewhere.
     """
     kind = values.dtype.kind
     if kind not in "iuf" or not values.size:
@@ -47,7 +49,7 @@ def intensity_reason(
         return ""  # the usual case
     low = rows.min()
     if low >= 0 and high <= (1 if kind == "f" else MOST_LABELS):
-        return ""  # labels, or probabilities, which are checked elsewhere
+        return ""  # Labels, or probabilities, which are checked elsewhere
     if spares_fractions and kind == "f" and (rows != np.trunc(rows)).any():
         return ""
     found = np.unique(rows)
@@ -60,16 +62,16 @@ def intensity_reason(
     return ""
 
 
-#: Voxels that are tested in an array with one axis.
+#: Number of voxels tested in an array with one axis.
 _LONGEST = 1 << 16
 
 
 @lru_cache(64)
 def _rows(shape: tuple[int, ...], voxels: int, rows: int) -> tuple[NDArray[np.intp], ...]:
-    """Indices of rows along the last axis, spread evenly over all other axes.
+    """Return indices of rows along the last axis, distributed evenly over all other axes.
 
-    Along the second last axis they follow the golden ratio: equal steps would hit the same border
-    in every slice.
+    Along the second last axis the steps follow the golden ratio, since equal steps would hit the
+    same border in every slice.
     """
     height = shape[-2]
     slices = prod(shape[:-2])

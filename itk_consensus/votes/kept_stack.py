@@ -1,7 +1,8 @@
-"""A compressed copy of a stack, independent of the caller's images.
+"""Compressed copy of a stack, independent of the caller's images.
 
-Copying forty raters would take the memory of forty images. Since raters agree nearly everywhere,
-one rater is copied, and of the others only the short blocks in which any rater differs from it.
+Copying forty raters would need the memory of forty images. Since raters agree nearly everywhere,
+one rater is copied completely, and the other raters only in the short blocks in which any rater
+differs from the first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mask_bits import FEW_MASKS, pack_bits, unpack_bits
 
-#: Bytes per block; shorter blocks contain fewer agreeing voxels, but there are more of them.
+#: Number of bytes per block; shorter blocks contain fewer agreeing voxels, but there are more of
+#: them.
 _BLOCK = 64
 _WORD = np.dtype(np.uint64)
 
@@ -31,15 +33,15 @@ Bytes = NDArray[np.uint8]
 class KeptStack:
     """A compressed copy of the voxels of a stack."""
 
-    stack: LabelStack  #: Labels and masks; its arrays are empty but keep their dtype
+    stack: LabelStack  #: Labels and masks; its arrays are empty but keep their dtypes
     shape: tuple[int, ...]
-    first: Bytes  #: The bytes of the first present rater
+    first: Bytes  #: Bytes of the first present rater
     #: (B,) blocks of bytes in which some rater differs from the first; the last one may be short.
     blocks: NDArray[np.intp]
-    others: dict[int, Bytes]  #: Those blocks of each present rater with the first one's dtype
+    others: dict[int, Bytes]  #: These blocks of each present rater with the dtype of the first one
     strangers: dict[int, NDArray[Any]]  #: Full copies of raters with another dtype
-    #: For masks (two labels), instead of the above: one bit per voxel of every present rater, as
-    #: `votes.mask_bits` packs them.
+    #: For masks (two labels), instead of the above: one bit per voxel of every present rater,
+    #: packed as in `votes.mask_bits`.
     bits: dict[int, Bytes]
 
     @classmethod
@@ -95,20 +97,20 @@ class KeptStack:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """(K,) the label values behind the indices."""
+        """(K,) label value of each index."""
         return self.stack.labels
 
     @property
     def number_of_raters(self) -> int:
-        """J, missing raters included."""
+        """Number of raters J, including missing ones."""
         return len(self.stack.arrays)
 
     def to_stack(self) -> LabelStack:
-        """Decompress the stack; this takes the memory of all its arrays."""
+        """Decompress the stack, which needs the memory of all its arrays."""
         return self._planes(slice(0, self.shape[0]))
 
     def slabs(self, halo: int = 0) -> Iterator[tuple[slice, slice, LabelStack]]:
-        """Decompress the stack slab by slab, each with `halo` extra planes on both sides.
+        """Decompress the stack slab by slab, each with `halo` additional planes on both sides.
 
         Yields the planes in the volume, the same planes in the slab, and the slab.
         """
@@ -175,7 +177,7 @@ def _bytes(array: NDArray[Any]) -> Bytes:
 
 
 def _split(flat: Bytes) -> tuple[Bytes, Bytes]:
-    """(B, 64) whole blocks, and the remaining bytes."""
+    """Return the (B, 64) complete blocks, and the remaining bytes."""
     end = len(flat) - len(flat) % _BLOCK
     return flat[:end].reshape(-1, _BLOCK), flat[end:]
 
@@ -187,13 +189,13 @@ def _number_of_blocks(array: NDArray[Any]) -> int:
 def _differing_blocks(array: NDArray[Any], reference: NDArray[Any]) -> NDArray[np.bool_]:
     (whole, rest), (its_whole, its_rest) = _split(_bytes(array)), _split(_bytes(reference))
     words = whole.view(_WORD) != its_whole.view(_WORD)
-    # View eight Booleans as a word, since NumPy reduces slowly along such a short axis.
+    # View eight Booleans as one word, since NumPy reduces slowly along such a short axis.
     differs = words.view(_WORD)[:, 0] != 0
     return np.append(differs, bool((rest != its_rest).any())) if len(rest) else differs
 
 
 def _take_blocks(array: NDArray[Any], blocks: NDArray[np.intp]) -> Bytes:
-    """(B, 64) blocks of an array's bytes; a short last one is padded with zeros."""
+    """Return the (B, 64) blocks of an array's bytes; a short last block is padded with zeros."""
     whole, rest = _split(_bytes(array))
     if not len(blocks) or blocks[-1] < len(whole):
         return whole[blocks]

@@ -1,7 +1,7 @@
-"""A stack of raters over the same voxels, ready for the compiled encoder.
+"""Stack of raters over the same voxels, ready for the compiled encoder.
 
-The kernels' preconditions are checked here: every array is contiguous, native-endian and equally
-long, every value is a whole number, and every mask is uint8.
+The preconditions of the kernels are checked here: all arrays are contiguous, native-endian and of
+the same length, all values are whole numbers, and all masks are uint8.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from itk_consensus.votes.mask_bits import pack_masks
 
 AnyArray = NDArray[Any]
 
-#: An array with more distinct values is an intensity image, not a label image. The limit also keeps
-#: every digit, the one for "missing" included, within 16 bits.
+#: An array with more distinct values is considered an intensity image. The limit also ensures that
+#: every digit, including that for "missing", fits into 16 bits.
 MOST_LABELS = 65_535
 
-#: Voxels tested at a time, so that a search can stop early.
+#: Number of voxels tested at a time, so that a search can stop early.
 _LOOK_AT_ONCE = 1 << 16
 
 
@@ -34,17 +34,17 @@ class LabelStack:
 
     #: One array per rater, all of shape `shape`, C-contiguous; None for a missing rater.
     arrays: tuple[AnyArray | None, ...]
-    #: (K,) of int64 or uint64, sorted. A rater's digit is the index into this table; K is missing.
+    #: (K,) int64 or uint64, sorted. A rater's digit is the index into this table; K means missing.
     labels: NDArray[Any]
-    #: In a binary stack, the value that counts as label 1; all others are label 0.
+    #: In a binary stack, the value that is label 1; all other values are label 0.
     foreground: float | None = None
-    missing_label: float | None = None  #: The value that means "not annotated here"
+    missing_label: float | None = None  #: Value that means "not annotated"
     mask: NDArray[np.uint8] | None = None  #: Voxels to fuse
     #: Voxels that each rater annotated; elsewhere the rater is missing.
     rater_masks: tuple[NDArray[np.uint8] | None, ...] | None = None
     #: (J', B) the masks of the present raters as bits (`votes.mask_bits`), 1 for the second label,
-    #: if they were packed with the table of labels. `replace` drops them, since they might no
-    #: longer match the arrays.
+    #: if they were packed when the table of labels was built. `replace` drops them, since they
+    #: might no longer match the arrays.
     bits: NDArray[np.uint8] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -58,7 +58,7 @@ class LabelStack:
         rater_masks: Sequence[AnyArray | None] | None = None,
         owner: str = "LabelStack",
     ) -> LabelStack:
-        """Stack in which `foreground` is label 1 and every other value label 0."""
+        """Build a stack in which `foreground` is label 1 and all other values are label 0."""
         present = _prepare(arrays, owner)
         for index, array in enumerate(present):
             if array is not None and array.dtype.kind == "f":
@@ -84,10 +84,10 @@ class LabelStack:
         may_be_empty: bool = False,
         packed: bool = False,
     ) -> LabelStack:
-        """Stack whose labels are all values that occur, 0 included.
+        """Build a stack whose labels are all values that occur, and 0.
 
         With `may_be_empty`, all voxels may be missing, as in part of a larger volume. With
-        `packed`, few masks are packed while they are read for their labels.
+        `packed`, a small number of masks is packed while their labels are read.
         """
         present = _prepare(arrays, owner)
         masks = pack_masks(present) if packed and missing_label is None else None
@@ -110,15 +110,15 @@ class LabelStack:
 
     @property
     def number_of_raters(self) -> int:
-        """J, missing raters included."""
+        """Number of raters J, including missing ones."""
         return len(self.arrays)
 
     def to_stack(self) -> LabelStack:
-        """The stack itself; other forms of votes decompress here."""
+        """Return the stack itself; other forms of votes decompress here."""
         return self
 
     def at(self, places: NDArray[np.int64]) -> LabelStack:
-        """The stack at some voxels, given by flat indices, as one-dimensional arrays."""
+        """Return the stack at some voxels, given by flat indices, as one-dimensional arrays."""
 
         def taken(array: AnyArray | None) -> Any:
             return None if array is None else array.reshape(-1)[places]
@@ -133,22 +133,22 @@ class LabelStack:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of every rater's array."""
+        """Shape of each rater's array."""
         return next(array.shape for array in self.arrays if array is not None)
 
     @property
     def missing_digit(self) -> int:
-        """The digit, one past the labels, of a rater who did not annotate a voxel."""
+        """Digit, one past the labels, of a rater who did not annotate a voxel."""
         return len(self.labels)
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether a present rater may not have annotated some voxels."""
+        """Whether some voxels may lack the annotation of a present rater."""
         return self.missing_label is not None or self.rater_masks is not None
 
     @property
     def is_annotated(self) -> bool:
-        """Whether any rater annotated any voxel to fuse; stops at the first block with one."""
+        """Whether any rater annotated any voxel to fuse; stops at the first such block."""
         masks = self.rater_masks or (None,) * len(self.arrays)
         return any(
             self._annotates(array, mask)
@@ -171,7 +171,7 @@ class LabelStack:
         return False
 
     def votes(self) -> list[_kernels.RaterVotes]:
-        """The present raters as the kernels read them."""
+        """Return the votes of the present raters in the format of the kernels."""
         masks = self.rater_masks or (None,) * len(self.arrays)
         types = {array.dtype for array in self.arrays if array is not None}
         known = {dtype: self._digits(dtype) for dtype in types}
@@ -188,13 +188,13 @@ class LabelStack:
         ]
 
     def _digits(self, dtype: np.dtype[Any]) -> tuple[AnyArray, list[int]]:
-        """The label values that a dtype can hold, and their digits; other values have digit 0."""
+        """Return the label values that fit a dtype, and their digits; other values have digit 0."""
         pairs: list[tuple[float, int]]
         if self.foreground is not None:
             pairs = [(self.foreground, 1)]
         else:
-            # All other values have digit 0, so the first label is left out: the most common case,
-            # two labels, is then a single comparison.
+            # All other values have digit 0, so the first label is left out. The most common case,
+            # two labels, then takes a single comparison.
             pairs = [(int(label), digit) for digit, label in enumerate(self.labels) if digit]
         if self.missing_label is not None:
             pairs = [(v, d) for v, d in pairs if v != self.missing_label]
@@ -204,14 +204,15 @@ class LabelStack:
 
 
 def label_table(arrays: Sequence[AnyArray | None], owner: str) -> NDArray[Any]:
-    """Sorted distinct values of all arrays, which must be whole numbers."""
+    """Return the sorted distinct values of all arrays, which must be whole numbers."""
     first: dict[np.dtype[Any], AnyArray] = {}
     values: set[int] = set()
     for index, array in enumerate(arrays):
         if array is None:
             continue
         array = _contiguous(array, owner, index)
-        # Most voxels are unanimous, so voxels equal to the first array of the dtype are skipped.
+        # Most voxels are unanimous, so voxels equal to the first array with the same dtype are
+        # skipped.
         reference = first.setdefault(array.dtype, array)
         found = distinct_values(array, owner, index, None if reference is array else reference)
         values.update(_whole_numbers(found, owner, index).tolist())
@@ -219,7 +220,7 @@ def label_table(arrays: Sequence[AnyArray | None], owner: str) -> NDArray[Any]:
 
 
 def label_array(values: Iterable[int], owner: str) -> NDArray[Any]:
-    """Sorted labels as int64, or as uint64 if necessary; never float, which would round them."""
+    """Return sorted labels as int64, or uint64 if necessary; never float, which would round."""
     labels = sorted(values)
     if len(labels) > MOST_LABELS:
         raise InputError(
@@ -241,7 +242,10 @@ def distinct_values(
     index: int,
     reference: AnyArray | None = None,
 ) -> AnyArray:
-    """Sorted distinct values of a contiguous array; values equal to `reference` may be left out."""
+    """Return the sorted distinct values of a contiguous array.
+
+    Values equal to `reference` may be omitted.
+    """
     known = None if reference is None else reference.reshape(-1)
     found = _kernels.distinct(array.reshape(-1), MOST_LABELS, current().threads, known)
     if found is None:
@@ -256,7 +260,7 @@ def distinct_values(
 def _whole_numbers(values: AnyArray, owner: str, index: int) -> AnyArray:
     if values.dtype.kind != "f":
         return values
-    # Beyond 2^63 a float no longer fits the integer label table.
+    # Beyond 2^63 a float does not fit into the integer label table.
     odd = values[~(np.abs(values) < 2.0**63) | (values != np.trunc(values))]
     if odd.size:
         raise InputError(
@@ -327,7 +331,7 @@ def _as_masks(
 
 
 def can_hold(value: float, dtype: np.dtype[Any]) -> bool:
-    """Whether an array of this dtype can hold this value exactly."""
+    """Return whether an array of this dtype can represent this value exactly."""
     if dtype.kind == "f":
         return abs(value) <= np.finfo(dtype).max and float(dtype.type(value)) == value
     limits = np.iinfo(dtype)
@@ -335,6 +339,6 @@ def can_hold(value: float, dtype: np.dtype[Any]) -> bool:
 
 
 def array_of_dtype(values: Sequence[float], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Values as an array of this dtype; integers are never converted to float."""
+    """Return the values as an array of this dtype; integers are never converted to float."""
     whole = dtype.kind != "f"
     return np.array([int(value) if whole else value for value in values], dtype=dtype)

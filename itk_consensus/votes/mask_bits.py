@@ -1,4 +1,4 @@
-"""Masks packed as one bit per voxel, in the same pass that checks that they are masks."""
+"""Masks packed as one bit per voxel, in the same pass that verifies that they are masks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.core.work import current
 
-#: Voxels of a stretch, and bytes of its bits. Byte k of a stretch holds voxels k, k + 32, k + 64
-#: and so on, which is faster to pack and unpack than neighbouring voxels in one byte.
+#: Number of voxels in a stretch, and of the bytes that contain its bits. Byte k of a stretch
+#: contains voxels k, k + 32, k + 64 and so on, which is faster to pack and unpack than adjacent
+#: voxels in one byte.
 STRETCH, STRETCH_BYTES = 256, 32
 
-#: Maximum number of masks to pack: together they take at most one byte per voxel.
+#: Maximum number of masks to pack: together they need at most one byte per voxel.
 FEW_MASKS = 8
 
 Bytes = NDArray[np.uint8]
@@ -26,12 +27,12 @@ Bytes = NDArray[np.uint8]
 class MaskBits:
     """Packed masks with the same two values."""
 
-    labels: NDArray[np.int64]  #: (2,) sorted
-    bits: Bytes  #: (J, B) 1 for the second label
+    labels: NDArray[np.int64]  #: (2,) the two values, sorted
+    bits: Bytes  #: (J, B) packed bits, 1 for the second label
 
 
 def pack_masks(arrays: Sequence[NDArray[Any] | None]) -> MaskBits | None:
-    """Pack contiguous arrays of equal length; None if they are too many or not masks of bytes."""
+    """Pack contiguous arrays of equal length; None if they are too many or not byte masks."""
     present = [array for array in arrays if array is not None]
     if len(present) > FEW_MASKS or any(array.dtype != np.uint8 for array in present):
         return None
@@ -42,7 +43,7 @@ def pack_masks(arrays: Sequence[NDArray[Any] | None]) -> MaskBits | None:
 
 
 def pack_bits(marks: NDArray[Any]) -> Bytes:
-    """Pack an array of bytes or Booleans: a bit is 1 where the array is not 0."""
+    """Pack an array of bytes or Booleans: a bit is 1 where the array is non-zero."""
     return _kernels.pack_bits(marks.reshape(-1).view(np.uint8), current().threads)
 
 

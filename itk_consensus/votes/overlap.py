@@ -1,4 +1,4 @@
-"""Dice overlap of two masks, and from counts of voxels."""
+"""Dice overlap, computed from two masks or from counts of voxels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itk_consensus.core.errors import InputError
 
 
 def dice(first: ArrayLike, second: ArrayLike) -> float:
-    """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
+    """Compute the Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
 
     Parameters
     ----------
@@ -21,8 +21,8 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, 1]. Two empty masks agree perfectly: 1.0. (The paper's notebook scores
-        them 0; its Tables 1-3 never meet the case.)
+        Value in [0, 1]. Two empty masks agree perfectly: 1.0. (The paper's notebook assigns 0 to
+        them; the case does not occur in its Tables 1-3.)
     """
     a = np.asarray(first).astype(bool, copy=False)
     b = np.asarray(second).astype(bool, copy=False)
@@ -32,12 +32,12 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def dice_of(shared: ArrayLike, sizes: ArrayLike) -> Floats:
-    """Dice from the voxels that two masks share and the sum of their sizes; 1 if both are empty."""
+    """Compute Dice from the intersection and the sum of two masks' sizes; 1 if both are empty."""
     return share_of(2 * np.asarray(shared), sizes)
 
 
 def share_of(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """``part / whole``; 1 where the whole is 0, since two empty masks agree."""
+    """Compute ``part / whole``; 1 where the whole is 0, since two empty masks agree."""
     part, whole = np.asarray(part), np.asarray(whole)
     ones = np.ones(np.broadcast_shapes(part.shape, whole.shape))
     return np.asarray(np.divide(part, whole, out=ones, where=whole > 0))

@@ -1,7 +1,7 @@
-"""Votes packed as bits, for two labels and many noisy raters, and EM on them.
+"""Votes for two labels packed as bits, for many noisy raters, and EM on them.
 
 With many noisy raters there are nearly as many patterns as voxels. Packing eight votes into a byte
-is then the most compact form, and a table lookup per byte the fastest computation.
+is then the most compact representation, and one table lookup per byte the fastest computation.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class PackedVotes:
 
     #: (ceil(J' / 8), N) bit j % 8 of plane j // 8 is the vote of the j-th present rater.
     planes: NDArray[np.uint8]
-    present: NDArray[np.bool_]  #: (J,) raters who are not None
+    present: NDArray[np.bool_]  #: (J,) whether each rater is present
     mask: NDArray[np.uint8] | None  #: (N,) voxels to fuse
     shape: tuple[int, ...]  #: Shape of the volume
-    #: The pattern table, if its rows were packed instead of voxels; sums are then weighted by its
+    #: Pattern table, if its rows were packed instead of voxels; sums are then weighted by its
     #: counts and bitwise equal to those over the volume.
     patterns: DecisionPatterns | None = None
 
@@ -54,7 +54,7 @@ class PackedVotes:
 
     @classmethod
     def from_patterns(cls, patterns: DecisionPatterns) -> PackedVotes:
-        """Pack the rows of a table with two labels; a rater must annotate all of them or none."""
+        """Pack the rows of a table with two labels; a rater must annotate all or none of them."""
         present = np.asarray(patterns.present.all(axis=0))
         votes = np.ascontiguousarray(patterns.patterns[:, present].T, np.uint8)
         planes = np.packbits(votes, axis=0, bitorder="little")
@@ -62,7 +62,7 @@ class PackedVotes:
         return cls(planes, present, None, rows, patterns)
 
     def to_stack(self) -> LabelStack:
-        """Unpack to a stack of zeros and ones, a byte per vote."""
+        """Unpack to a stack of zeros and ones, with one byte per vote."""
         bits = iter(range(8 * len(self.planes)))
         arrays = tuple(self._rater(next(bits)) if present else None for present in self.present)
         mask = None if self.mask is None else self.mask.reshape(self.shape)
@@ -72,7 +72,7 @@ class PackedVotes:
         return np.asarray(self.planes[bit // 8] >> (bit % 8) & 1).reshape(self.shape)
 
     def part(self, voxels: slice) -> PackedVotes:
-        """The votes of a range of voxels, as a one-dimensional volume without counts."""
+        """Return the votes of a range of voxels, as a one-dimensional volume without counts."""
         planes = np.ascontiguousarray(self.planes[:, voxels])
         mask = None if self.mask is None else self.mask[voxels]
         return replace(self, planes=planes, mask=mask, shape=planes.shape[1:], patterns=None)
@@ -84,11 +84,11 @@ class PackedVotes:
 
     @property
     def number_of_raters(self) -> int:
-        """J, missing raters included."""
+        """Number of raters J, including missing ones."""
         return len(self.present)
 
     def expectation(self, theta: Floats, prior: Floats) -> ExpectedCounts:
-        """E-step with these parameters; returns the sums for the M-step.
+        """Run the E-step with these parameters and return the sums required by the M-step.
 
         Parameters
         ----------
@@ -107,12 +107,12 @@ class PackedVotes:
         )
 
     def expectation_of_votes(self, foreground: Floats) -> ExpectedCounts:
-        """Sums for an M-step whose posterior depends on the number of votes only; S is 1.
+        """Return the sums for an M-step whose posterior depends on vote counts only; S is 1.
 
         Parameters
         ----------
         foreground : (J' + 1,) ndarray
-            Probability of label 1 where 0, 1, ... J' of the present raters voted for it.
+            Probability of label 1 if 0, 1, ... J' of the present raters voted for it.
         """
         raters = int(self.present.sum())
         if foreground.shape != (raters + 1,):
@@ -125,7 +125,7 @@ class PackedVotes:
         return self._sums(*_kernels.packed_vote_counts(*self._voxels, padded, current().threads))
 
     def expectation_of_shares(self, shares: FirstTruth, frequencies: Floats) -> ExpectedCounts:
-        """Sums for an M-step whose responsibilities are the shares of the votes."""
+        """Return the sums for an M-step whose responsibilities are the vote shares."""
         votes = np.arange(int(self.present.sum()) + 1)
         if shares == "mean":
             return self.expectation_of_votes(votes / votes[-1])
@@ -133,7 +133,7 @@ class PackedVotes:
         return self.expectation_of_votes((1 + np.sign(2 * votes - votes[-1])) / 2)
 
     def frequencies(self) -> Floats:
-        """(2,) mean share of each label in the votes."""
+        """Return the (2,) mean share of each label in the votes."""
         mass = self.expectation_of_shares("mean", np.zeros(2)).mass[0, 0]
         return np.asarray(mass / mass.sum())
 
@@ -158,7 +158,10 @@ class PackedVotes:
         return self.planes, self.mask, counts
 
     def _tables(self, theta: Floats, prior: Floats) -> list[Floats]:
-        """Per start, (groups, 256, 2) log likelihood of each byte of votes; prior in the first."""
+        """Return the (groups, 256, 2) log likelihood of each byte of votes, for each start.
+
+        The first group includes the prior.
+        """
         with np.errstate(divide="ignore"):
             logs = np.log(np.fmax(theta[self.present], 0.0))
             log_prior = np.log(prior)
@@ -166,7 +169,7 @@ class PackedVotes:
         tables = []
         for start in range(theta.shape[2]):
             table = np.zeros((groups, 256, 2))
-            # Add the raters one by one, in the same order as everywhere, for equal rounding.
+            # Add the raters one by one, always in the same order, so that rounding is identical.
             for rater, of_rater in enumerate(logs[:, :, start]):
                 table[rater // 8] += of_rater[_BITS[:, rater % 8].astype(np.intp)]
             table[0] += log_prior[start]

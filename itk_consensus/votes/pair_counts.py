@@ -15,11 +15,12 @@ from itk_consensus.votes.overlap import dice_of, share_of
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Voxels that pairs of raters have in common; only voxels that both annotated count."""
+    """Intersections of pairs of raters; only voxels that both raters annotated are counted."""
 
-    #: (K, J, J) ``marked[k, i, j]``: voxels to which rater i gave label k and that j annotated too.
+    #: (K, J, J) ``marked[k, i, j]``: voxels to which rater i assigned label k and that j annotated,
+    #: too.
     marked: NDArray[np.int64]
-    shared: NDArray[np.int64]  #: (K, J, J) voxels to which both gave label k
+    shared: NDArray[np.int64]  #: (K, J, J) voxels to which both raters assigned label k
 
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> PairCounts:
@@ -32,13 +33,13 @@ class PairCounts:
         return cls(np.rint(annotated).astype(np.int64).transpose(1, 0, 2), shared)
 
     def among(self, raters: Sequence[int]) -> PairCounts:
-        """The counts of some raters only."""
+        """Return the counts of some raters only."""
         some = np.ix_(range(len(self.marked)), raters, raters)
         return PairCounts(self.marked[some], self.shared[some])
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(K, J) voxels to which each rater gave each label."""
+        """(K, J) voxels to which each rater assigned each label."""
         return np.asarray(np.einsum("kjj->kj", self.shared))
 
     @property
@@ -53,7 +54,7 @@ class PairCounts:
 
     @property
     def conformity(self) -> Floats:
-        """(K,) generalised conformity index: sum over pairs of intersections, over that of unions.
+        """(K,) generalised conformity index: sum of intersections over sum of unions, of all pairs.
 
         Kouwenhoven, Giezen & Struikmans, Phys Med Biol 54:2897-2905, 2009.
         """
@@ -61,9 +62,10 @@ class PairCounts:
 
     @property
     def specific_agreement(self) -> Floats:
-        """(K,) probability that a rater gives label k if another, random one does.
+        """(K,) probability that a rater assigns label k given that another, random rater does.
 
-        Dice of all pairs pooled; Cicchetti & Feinstein 1990, de Vet et al. 2017 for many raters.
+        This equals the Dice pooled over all pairs; see Cicchetti & Feinstein 1990, and de Vet et
+        al. 2017 for many raters.
         """
         either = self.marked + self.marked.transpose(0, 2, 1)
         return dice_of(_over_pairs(self.shared), _over_pairs(either))
@@ -74,5 +76,5 @@ class PairCounts:
 
 
 def _over_pairs(table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(K,) sums over the pairs i < j."""
+    """Return (K,) sums over the pairs i < j."""
     return np.asarray(np.triu(table, 1).sum(axis=(1, 2)))

@@ -1,6 +1,6 @@
-"""The rule for ties and undecided voxels.
+"""Rule for ties and undecided voxels.
 
-The kernels of plain and smoothed votes apply the same rule while they count (`Choice` in
+The kernels for plain and smoothed votes apply the same rule while counting (`Choice` in
 `vote_shares.hpp`).
 """
 
@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 TieRule = Literal["undecided", "lowest", "highest", "background", "prior"]
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
-#: Codes among the decisions, which are otherwise label indices.
+#: Codes used in decisions, which otherwise contain label indices.
 UNDECIDED = -1
 BACKGROUND = -2
 
-# Tolerances for scores that are mathematically equal: the order of a sum changes its rounding.
+# Tolerances for scores that are mathematically equal, since the order of a sum affects rounding.
 
-#: For sums and means of votes, smoothed or not, as a share of all votes: in float64.
+#: For sums and means of votes in float64, smoothed or not, as a fraction of all votes.
 SAME_VOTES = 1e-12
 #: For log posteriors (ITK compares products exactly, but logarithms are rounded).
 SAME_LOG_POSTERIOR = 1e-12
-#: For probabilities and log odds from votes that were weighted, divided or unmixed by an inverse.
+#: For probabilities and log odds computed from votes by weighting, division or an inverse matrix.
 SAME_PROBABILITY = 1e-9
 #: For beliefs of a Markov random field, which are float32.
 SAME_BELIEF = 1e-6
-#: For float32 sums over many voxels: posteriors of windows and, in units of the smallest voxel
+#: For float32 sums over many voxels: posteriors in windows and, in units of the smallest voxel
 #: side, mean distances.
 SAME_SINGLE = 1e-5
 
@@ -41,20 +41,20 @@ def decide(
     tolerance: float = 0.0,
     prior: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
-    """Choose the label with the highest score for each pattern.
+    """Return the label with the highest score for each pattern.
 
     Parameters
     ----------
     scores : (P, K) ndarray
-        Votes or log posteriors; -inf means impossible. A row without a possible label is background
-        if that is the rule, and undecided otherwise.
+        Votes or log posteriors; -inf means impossible. If no label is possible, the result is
+        background if that is the rule, and undecided otherwise.
     labels : (K,) ndarray
         Label values, sorted.
     rule : str
-        How to break a tie. "prior" chooses the tied label with the highest `prior`, and the lowest
-        of those if the priors are tied too.
+        How to break a tie. "prior" selects the tied label with the highest `prior`, and the lowest
+        of these labels if the priors are also tied.
     tolerance : float
-        Scores this close to the highest count as tied.
+        Scores within this distance of the highest are tied.
     prior : (K,) ndarray
         Overall frequency of each label, for "prior".
 

@@ -12,23 +12,23 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 
 #: entropy: - sum p ln p, in nats. disagreement: 1 - largest p. variance: sum p (1 - p) / 2, which
-#: with two labels is the variance p (1 - p) of either.
+#: for two labels is the variance p (1 - p) of each.
 UncertaintyKind = Literal["entropy", "disagreement", "variance"]
 UNCERTAINTY_KINDS: tuple[UncertaintyKind, ...] = get_args(UncertaintyKind)
 
 
 def uncertainty(kind: UncertaintyKind, probabilities: Iterable[Floats], out: NDArray[Any]) -> None:
-    """Write the uncertainty of each voxel, from an iterable of each label's probabilities.
+    """Write the uncertainty of each voxel, given an iterable of each label's probabilities.
 
     Parameters
     ----------
     kind : str
         One of `UNCERTAINTY_KINDS`.
     probabilities : iterable of ndarray, all of one shape
-        Each is consumed before the next is requested, so they may share memory. Voxels where all
-        are 0, as outside a mask, get uncertainty 0.
+        Each is consumed before the next is requested, so they may share memory. The uncertainty is
+        0 where all probabilities are 0, as outside a mask.
     out : ndarray of float, of the probabilities' shape
-        Receives the uncertainty, and is the accumulator.
+        Receives the uncertainty, and is used as the accumulator.
     """
     out.fill(1.0 if kind == "disagreement" else 0.0)
     add = {"entropy": _add_entropy, "disagreement": _keep_lower, "variance": _add_variance}[kind]
@@ -36,7 +36,7 @@ def uncertainty(kind: UncertaintyKind, probabilities: Iterable[Floats], out: NDA
         for part in _planes(out):
             add(share[part], out[part])
     if kind == "disagreement":
-        # No label has any probability here: no uncertainty.
+        # No label has a positive probability here, so the uncertainty is 0.
         out[out >= 1] = 0.0
 
 
@@ -50,14 +50,14 @@ def _planes(volume: NDArray[Any]) -> Iterator[slice]:
 
 
 def _add_entropy(share: Floats, out: NDArray[Any]) -> None:
-    # Skip voxels that are certain, which most are: logarithms are expensive.
+    # Skip voxels that are certain, as most are, since logarithms are expensive.
     unsure = (share > 0) & (share < 1)
     p = share[unsure]
     out[unsure] -= p * np.log(p)
 
 
 def _add_variance(share: Floats, out: NDArray[Any]) -> None:
-    # Probabilities may exceed one by rounding.
+    # Rounding may make probabilities exceed one.
     out += np.maximum(share * (1 - share), 0) / 2
 
 

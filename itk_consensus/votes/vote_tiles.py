@@ -29,22 +29,22 @@ Floats = NDArray[np.float64]
 
 
 def label_frequencies(counts: NDArray[np.int64], weights: Floats) -> Floats:
-    """(K,) share of each label in all votes, from (J, K) counts and (J,) weights."""
+    """Return the (K,) share of each label in all votes, given (J, K) counts and (J,) weights."""
     frequencies = weights @ counts
     return np.asarray(frequencies / max(frequencies.sum(), np.finfo(float).tiny))
 
 
 @dataclass(frozen=True)
 class MixedVotes:
-    """How often voxels with a decision for one label have votes for another."""
+    """Shares of votes for each label at voxels with a decision for another label."""
 
     #: (K, K) sums of vote shares for label d (row) where the decision is t (column), over voxels
-    #: within reach of any dissent.
+    #: within reach of any disagreement.
     near: Floats
     far: Floats  #: The same sums, only over voxels where the decision is constant within reach
-    near_voxels: NDArray[np.int64]  #: (K,) voxels that were summed over
+    near_voxels: NDArray[np.int64]  #: (K,) number of voxels in the sums
     far_voxels: NDArray[np.int64]
-    #: (K,) number of voxels without any dissent within reach, where the share of t is 1.
+    #: (K,) number of voxels without any disagreement within reach, where the share of t is 1.
     agreed: NDArray[np.int64]
     agreed_far: NDArray[np.int64]
 
@@ -58,7 +58,7 @@ class MixedCounts(NamedTuple):
     voxels: NDArray[np.int64]
 
     def mixed_votes(self, frequencies: Floats, units: float) -> MixedVotes:
-        """Convert to sums of shares; voxels without annotation have the labels' `frequencies`."""
+        """Convert to sums of shares; voxels without annotation have the label `frequencies`."""
         size = len(frequencies)
         flat = np.zeros((2, size * size))
         flat[:, self.keys] = self.sums.T / units
@@ -72,11 +72,12 @@ class MixedCounts(NamedTuple):
 class VoteTiles:
     """Vote shares smoothed by a Gaussian, computed lazily in tiles."""
 
-    labels: NDArray[Any]  #: (K,) the label values behind the indices
+    labels: NDArray[Any]  #: (K,) label value of each index
     frequencies: Floats  #: (K,) overall frequency of each label among the (weighted) votes
     shape: tuple[int, ...]
-    reach: tuple[int, ...]  #: Radius of the Gaussian in voxels, per four axes
-    tile: tuple[int, int, int, int]  #: Size of a tile per four axes. Results do not depend on it.
+    reach: tuple[int, ...]  #: Radius of the Gaussian in voxels, along each of four axes
+    #: Size of a tile along each of four axes. Results do not depend on it.
+    tile: tuple[int, int, int, int]
     _field: _kernels.VoteField
 
     @classmethod
@@ -90,18 +91,18 @@ class VoteTiles:
         frequencies: Floats | None = None,
         tile: tuple[int, int, int, int] | None = None,
     ) -> VoteTiles:
-        """Make tiles of a stack, or of patterns with codes.
+        """Build tiles of a stack, or of patterns with codes.
 
         Parameters
         ----------
         votes : LabelVotes
-            A stack is read again at every call of a method; patterns need codes.
+            Votes; a stack is read again at every call of a method, and patterns must have codes.
         sigma : float
-            Standard deviation of the smoothing in mm; 0: no smoothing.
+            Standard deviation for smoothing in mm; 0: no smoothing.
         spacing : sequence of float
             Voxel size per array axis.
         weights : (J,) ndarray, optional
-            Weight of each rater's vote, missing raters included.
+            Weight of each rater's vote, including missing raters.
         frequencies : (K,) ndarray, optional
             Overall label frequencies; by default those of these votes, which may be part of a
             larger volume.
@@ -144,17 +145,17 @@ class VoteTiles:
         unmixing: Floats | None = None,
         tolerance: float = SAME_VOTES,
     ) -> NDArray[Any]:
-        """Label index of the largest smoothed share per voxel, or a code of `votes.ties`.
+        """Return the label index of each voxel's largest smoothed share, or a code of `votes.ties`.
 
         Parameters
         ----------
         threshold : float, optional
-            A label needs more than this share.
+            Share that a label must exceed.
         unmixing : (K, K) ndarray, optional
-            Applied to the shares first; negative results are set to 0. Unanimous voxels are not
-            changed.
+            Matrix applied to the shares first; negative results are set to 0. Unanimous voxels are
+            not changed.
         tolerance : float
-            Shares this close are tied.
+            Maximum difference between tied shares.
         """
         narrow = len(self.labels) < np.iinfo(np.int16).max
         decision = np.empty(self.shape, np.int16 if narrow else np.int32)
@@ -173,7 +174,7 @@ class VoteTiles:
         return decision
 
     def share(self, label: int, *, unmixing: Floats | None = None) -> Floats:
-        """Smoothed share, after `unmixing`, of a label index at every voxel; 0 outside the mask."""
+        """Return the smoothed share of a label index, after `unmixing`; 0 outside the mask."""
         share = np.empty(self.shape)
         self.write_share(label, share, unmixing=unmixing)
         return share
@@ -204,14 +205,14 @@ class VoteTiles:
         return self.count_mixed(decision, units).mixed_votes(self.frequencies, units)
 
     def units(self, voxels: int) -> float:
-        """Scale factor by which shares become integers that can be summed over so many voxels."""
+        """Return the factor for scaling shares to integers that can be summed over the voxels."""
         return self.units_of(self._field.number_of_raters, voxels)
 
     @staticmethod
     def units_of(raters: int, voxels: int) -> float:
-        """The scale factor of `units` for a number of raters."""
-        # A multiple of the number of raters, so that shares of equal votes are integers, and as
-        # large as a 64-bit sum over all voxels allows.
+        """Return the scale factor of `units` for a number of raters."""
+        # A multiple of the number of raters, so that shares of equally weighted votes are integers,
+        # and as large as a 64-bit sum over all voxels allows.
         return float(raters * 2 ** (62 - int(np.ceil(np.log2(max(voxels * raters, 2))))))
 
     def count_mixed(
@@ -255,7 +256,7 @@ def _stack_votes(stack: LabelStack) -> _Votes:
 
 
 def _pattern_votes(patterns: DecisionPatterns) -> _Votes:
-    """Votes that kernels look up by the code of each voxel."""
+    """Return the votes that kernels look up by the code of each voxel."""
     if patterns.codes is None or patterns.slots is None:
         raise InputError("VoteTiles: a merged table has no voxels")
     codes, slots, outside = patterns.codes.reshape(-1), patterns.slots, patterns.outside_code

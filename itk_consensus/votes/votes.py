@@ -1,4 +1,4 @@
-"""The forms of the raters' votes.
+"""Representations of the raters' votes.
 
 - Voxels: `LabelStack`, a view of the raters' arrays, and `KeptStack`, a compressed copy that does
   not depend on the caller's images.
@@ -18,10 +18,10 @@ from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
 
-#: Votes of raters who give labels.
+#: Votes of raters who assign labels.
 LabelVotes = LabelStack | KeptStack | DecisionPatterns | PackedVotes
 
-#: All forms. Each has `labels` and `number_of_raters`.
+#: All representations. Each has `labels` and `number_of_raters`.
 Votes = LabelVotes | SoftVotes
 
 
@@ -45,7 +45,7 @@ def pack_if_many(votes: LabelVotes) -> DecisionPatterns | PackedVotes:
     """Convert a large table of two labels to bits, if each rater annotated all of it or none.
 
     Sums over the bits of patterns are bitwise equal to those over voxels, so a result does not
-    depend on whether votes came as a volume or as the merged patterns of its chunks.
+    depend on whether votes are given as a volume or as the merged patterns of its chunks.
     """
     if isinstance(votes, PackedVotes):
         return votes

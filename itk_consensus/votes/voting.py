@@ -31,12 +31,12 @@ from itk_consensus.votes.votes import LabelVotes
 class VoteRules:
     """Parameters of a vote."""
 
-    #: (J,) weight >= 0 of each rater's vote, missing raters included; None: equal weights.
+    #: (J,) weight >= 0 of each rater's vote, including missing raters; None: equal weights.
     weights: Floats | None = None
-    #: A label needs more than this share of the votes; None: the most votes win.
+    #: Share of the votes that a label must exceed; None: the label with the most votes wins.
     threshold: float | None = None
-    #: How to break a tie. A voxel that no rater annotated, or where no label exceeds the threshold,
-    #: is background if that is the rule, and undecided otherwise.
+    #: How to resolve a tie. A voxel that no rater annotated, or where no label exceeds the
+    #: threshold, becomes background if that is the rule, and undecided otherwise.
     ties: TieRule = "undecided"
 
 
@@ -45,7 +45,7 @@ PLURALITY = VoteRules()
 
 @dataclass(frozen=True)
 class StackVote:
-    """A vote over a stack, computed lazily."""
+    """A majority vote over a stack, computed lazily."""
 
     stack: LabelStack
     rules: VoteRules = PLURALITY
@@ -54,7 +54,7 @@ class StackVote:
     given_frequencies: Floats | None = None
 
     def at(self, places: NDArray[np.int64]) -> StackVote:
-        """The same vote at some voxels, given by flat indices, as a one-dimensional stack."""
+        """Return the same vote at some voxels, given by flat indices, as a 1D stack."""
         known = self.frequencies if self.looks_at_frequencies else None
         return replace(self, stack=self.stack.at(places), given_frequencies=known)
 
@@ -65,9 +65,9 @@ class StackVote:
         ----------
         values : (K + 2,) ndarray
             Values to write for each label of the stack, for background and for undecided voxels.
-            Voxels outside the mask get background.
+            Voxels outside the mask are set to background.
         out : ndarray of the stack's shape
-            C-contiguous, of the values' dtype.
+            C-contiguous array of the values' dtype.
         """
         labels = len(self.stack.labels)
         if values.shape != (labels + 2,):
@@ -89,7 +89,7 @@ class StackVote:
         )
 
     def decision(self) -> NDArray[np.int64]:
-        """Label index of every voxel, or a code of `votes.ties`."""
+        """Return the label index of every voxel, or a code of `votes.ties`."""
         codes = [*range(len(self.stack.labels)), BACKGROUND, UNDECIDED]
         decision = np.empty(self.stack.shape, np.int64)
         self.write_labels(np.array(codes, np.int64), decision)
@@ -98,7 +98,7 @@ class StackVote:
     def write_share(self, label: int, out: NDArray[Any]) -> None:
         """Write the share of the votes for the label with this index; 0 outside the mask.
 
-        Where no rater annotated, it is the label's overall frequency.
+        At voxels that no rater annotated, the overall frequency of the label is written.
         """
         labels = len(self.stack.labels)
         if not 0 <= label < labels:
@@ -140,13 +140,13 @@ class StackVote:
         return self.frequencies_of(self.counts)
 
     def frequencies_of(self, counts: NDArray[np.int64]) -> Floats:
-        """(K,) share of each label in all (weighted) votes, from (J', K) counts."""
+        """Return the (K,) share of each label in all (weighted) votes, given (J', K) counts."""
         mass = self._weights @ counts
         return np.asarray(mass / mass.sum())
 
     @property
     def looks_at_frequencies(self) -> bool:
-        """Whether the answer may depend on the label frequencies."""
+        """Whether the result may depend on the label frequencies."""
         return self.rules.ties == "prior" or self._nobody_possible
 
     @property
@@ -156,7 +156,7 @@ class StackVote:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """(J', K) voxels inside the mask to which each present rater gave each label."""
+        """(J', K) voxels inside the mask to which each present rater assigned each label."""
         extent = int(np.prod(self.stack.shape))
         return _kernels.vote_counts(
             self._votes, len(self.stack.labels), self._mask, extent, current().threads
@@ -202,7 +202,7 @@ def rows_as_stack(patterns: DecisionPatterns) -> LabelStack:
 
 @dataclass(frozen=True)
 class StackVoteFusion(Fusion):
-    """A vote as a fusion, computed voxel by voxel; patterns are used for tables only."""
+    """A vote as a fusion, computed voxel by voxel; patterns are used only for tables."""
 
     stack: LabelStack | KeptStack
     on: Callable[[DecisionPatterns], PatternFusion]  #: The same vote on patterns
@@ -249,7 +249,7 @@ class StackVoteFusion(Fusion):
             vote.write_uncertainty(kind, out[planes])
 
     def _parts(self) -> Iterator[tuple[slice, StackVote]]:
-        """Yield the vote, slab by slab if the stack must be decompressed."""
+        """Yield the vote slab by slab if the stack must be decompressed, otherwise in one part."""
         if isinstance(self.stack, LabelStack):
             yield slice(None), self._vote(self.stack)
             return

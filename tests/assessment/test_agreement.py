@@ -1,4 +1,4 @@
-"""Agreement measures against libraries that define them, and against counting by hand."""
+"""Agreement measures against reference libraries and manual counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_SURFACES = AgreementSettings(surfaces=False)
 
 
 def random_stack(seed: int) -> tuple[np.ndarray, tuple[float, ...]]:
-    """(J, ...) label maps that agree more or less, and an anisotropic spacing."""
+    """Return (J, ...) label maps with varying degrees of agreement, and an anisotropic spacing."""
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(3, 9, size=rng.integers(2, 4)))
     labels = int(rng.integers(2, 5))

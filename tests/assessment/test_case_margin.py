@@ -1,4 +1,4 @@
-"""Margins as sentences for a plan, with the sides on which readers reach farther."""
+"""Margins reported as sentences for a plan, with the sides on which readers draw larger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every rule of the diagnostics fires on a case made for it, and is silent on a sound one."""
+"""Every diagnostic rule fires on a case constructed for it, and not on a sound case."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_an_infallible_rater_is_implausible():
 
 
 def test_raters_who_share_errors_are_found(sound):
-    """A ninth rater copies the third at most voxels, and draws the rest independently."""
+    """A ninth rater copies the third at most voxels, and labels the others independently."""
     asked = np.random.default_rng(0).random(sound[0].shape) < 0.7
     follower = np.where(asked, sound[2], sound[3])
     finding = diagnose([*sound, follower], Variant="advanced")["correlated raters"]
@@ -91,7 +91,7 @@ def test_raters_who_share_errors_are_found(sound):
 
 
 def test_copies_are_no_correlated_raters_and_make_none(sound):
-    """Copies made each other look infallible, and two independent raters similar."""
+    """Previously, copies made each other look infallible, and two independent raters similar."""
     for copies in ([sound[2]], [sound[0], sound[0]]):
         found = diagnose([*sound[:5], *copies], Variant="advanced")
         assert found["near-identical raters"].severity == "note"
@@ -101,7 +101,7 @@ def test_copies_are_no_correlated_raters_and_make_none(sound):
 
 
 def test_an_answer_no_rater_supports_is_found(sound):
-    # With a prior near one, voxels that nobody marked become foreground.
+    # With a prior near one, voxels that no rater marked become foreground.
     finding = diagnose(sound[:3], Prior=0.999999999)["beyond the raters"]
     assert finding.concern
     assert finding.value > 0
@@ -155,7 +155,7 @@ def test_slope_and_offset_follow_the_papers_formula(sound):
 
 
 def padded_to_ten_times_the_background(raters):
-    """The raters on a canvas whose agreed background is exactly ten times larger."""
+    """Return the raters on a canvas with exactly ten times as much agreed background."""
     flat = raters.reshape(len(raters), -1)
     background = int((flat == 0).all(axis=0).sum())
     return np.pad(flat, ((0, 0), (0, 9 * background)))[:, None, :]
@@ -208,7 +208,7 @@ def test_more_background_is_the_padded_table(sound):
 
 
 def far_off():
-    """Five raters of a line: STAPLE Basic marks nearly all voxels that any of them marked."""
+    """Return five raters of a line, nearly all of whose marks STAPLE Basic accepts."""
     case = STRUCTURE_SETTINGS["vessels 3D r1"](0)
     return case.raters
 
@@ -363,11 +363,12 @@ def test_diagnostics_of_a_smoothed_vote_describe_the_smoothed_map(sound):
     assert found["volume against vote"].value == pytest.approx((fused != 0).sum() / plain.sum())
 
 
-# -- what the paper recommends ------------------------------------------------------------------
+# -- recommendations of the paper
+# ------------------------------------------------------------------
 
 
 def in_every_em_filter(raters) -> dict[str, object]:
-    """The assessment of each filter that estimates raters by EM, or under its model."""
+    """Yield the assessment of each filter that estimates raters by EM, or under the same model."""
     images = [np.asarray(rater, np.uint8) for rater in raters]
     filters = {
         "STAPLE": itk_consensus.STAPLEImageFilter(Variant="advanced"),
@@ -413,7 +414,7 @@ def test_a_held_prior_asks_to_look_at_small_structures():
         staple.Execute(images)
         answers.append(staple.GetLabelImage() == 1)
     assert diagnose(small)["prevalence"].facts["dice"] == pytest.approx(dice(*answers))
-    # Where the prior has no effect, there is nothing to report.
+    # If the prior has no effect, nothing is reported.
     sure = disc_phantom(10).truth
     alike = [sure, np.roll(sure, 1, 0), np.roll(sure, 1, 1), sure]
     assert diagnose(alike)["prevalence"].severity == "note"
@@ -445,7 +446,7 @@ def test_probabilities_without_doubt_name_the_filter_that_calibrates_them(sound)
 
 
 def brute_line(raters, truth, alpha, of_prior) -> tuple[float, float]:
-    """Slope and offset of eqs. 28 and 29, voxel by voxel."""
+    """Return slope and offset of eqs. 28 and 29, computed voxel by voxel."""
     number = len(raters)
     mean = np.zeros((2, 2))
     for mask in raters:
@@ -504,7 +505,9 @@ def test_a_global_performance_that_is_no_target_is_said():
 
 
 def test_causes_of_thousands_of_labels_are_told_in_one_pass() -> None:
-    """The time was cubic in their number: a parcellation with thousands of labels never ended."""
+    """The run time was cubic in the number of labels, so parcellations with thousands never
+    finished.
+    """
     causes = [Finding("empty", 0.0, "look", (0,), label) for label in range(4000)]
     effects = [
         Finding("pairwise Dice", 0.1, "look", who, label, because="empty", kind="poor")

@@ -10,9 +10,9 @@ from itk_consensus.assessment.agreement.lesions import agreement_by_size, pair_o
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.methods.lesions.objects import number_objects
 
-#: What panoptica 2.1.7 says of the first two readers of seed 3: setting, least overlap, both, only
-#: first, only second, F1, mean IoU, panoptic quality, mean Dice. It wants an older NumPy than ours
-#: and so cannot run beside; it was given the same numbered maps.
+#: Output of panoptica 2.1.7 for the first two readers of seed 3: setting, minimum overlap, both,
+#: only first, only second, F1, mean IoU, panoptic quality, mean Dice. It requires an older NumPy
+#: and cannot be run here; it was given the same instance maps.
 PANOPTICA = [
     (
         "missed and false",

@@ -1,4 +1,4 @@
-"""Agreement about the structures of a plan: measures, tolerances, and the printed table."""
+"""Agreement on the structures of a plan: measures, tolerances, and the printed table."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def balls() -> list[Any]:
 
 
 def test_the_added_path_is_the_outline_of_the_consensus_that_a_reader_lacks() -> None:
-    """Counted by hand: a box of 10 x 10 pixels has 36 on its outline, in each of four slices."""
+    """Counted by hand: the outline of a box of 10 x 10 pixels has 36, in each of four slices."""
     same, wider, apart = box(5, 10), box(5, 12), box(25, 10)
     lengths = added_paths([same, wider, apart], box(5, 10))
-    # The wider one lacks the right side but for its two corners.
+    # The wider reader lacks the right side except for its two corners.
     np.testing.assert_allclose(lengths, 0.9 * 4 * np.array([0, 8, 36]))
 
 

@@ -1,4 +1,4 @@
-"""Scores against several readers, by brute force."""
+"""Scores against several readers, checked by brute force."""
 
 from __future__ import annotations
 

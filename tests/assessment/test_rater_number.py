@@ -65,13 +65,15 @@ def test_the_variance_of_a_median_is_that_of_tables(raters, variance):
 
 @pytest.mark.parametrize("family", ["disc", "lesions", "thick slices"])
 def test_five_raters_foretell_what_eight_are_worth(family):
-    """Compare with eight of nine raters, who are not part of the curve of five, and the ninth."""
+    """Predict from five raters what eight achieve; compare with eight of nine other raters
+    against the ninth.
+    """
     cohort = [masks(seed, 14, family) for seed in range(3000, 3030)]
     curve = ic.rater_number_curve([readers[:5] for readers in cohort])
     nine = ic.rater_number_curve([readers[5:] for readers in cohort])
     foretold = curve.dice_with_another(8)
     assert foretold == pytest.approx(nine.points[7].with_left_out.mean, abs=0.01)
-    # The control: the value of four of the five, as if more raters had no effect.
+    # Control: the value for four of the five raters, as if more raters had no effect.
     assert curve.points[3].with_left_out.mean < foretold
     moved = nine.points[4].moved.mean
     assert curve.moved_by_another() == pytest.approx(moved, rel=0.25)

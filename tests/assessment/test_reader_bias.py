@@ -19,7 +19,7 @@ def image(mask, spacing=SPACING, direction=None):
 
 
 def ball(cranially=0.0, radius=14.0, shape=(32, 60, 60), spacing=SPACING):
-    """A ball with its radius in mm, longer where it faces larger z most."""
+    """Return a ball with its radius in mm, elongated by `cranially` towards larger z."""
     z, y, x = (
         (axis - side / 2) * step
         for axis, side, step in zip(np.indices(shape), shape, spacing[::-1], strict=True)
@@ -43,7 +43,7 @@ def test_a_reader_who_draws_2_mm_too_wide_cranially_is_told_so():
 
 
 def test_an_organ_drawn_2_mm_longer_or_shorter_at_its_cranial_end_is_told_so():
-    """Every column of the upper half ends 2 mm higher, or lower."""
+    """Every column of the upper half ends 2 mm higher or lower."""
     spacing = (0.8, 0.8, 1.0)
     truth = ball(0.0, 14.0, (44, 60, 60), spacing)
     for slices in (2, -2):
@@ -86,7 +86,7 @@ def test_directions_are_the_patients_whatever_way_the_image_runs():
     upside_down = (1, 0, 0, 0, 1, 0, 0, 0, -1)
     row = row_of([ball(2.0)], truth, direction=upside_down)
     assert row["caudal"] == pytest.approx(2.0, abs=0.3)
-    # Axes z, y, x of the array run to the left, to the back and to the head.
+    # The axes z, y, x of the array point to the left, to the back and to the head.
     sagittal = (0, 0, 1, 0, 1, 0, 1, 0, 0)
     row = row_of([ball(2.0)], truth, direction=sagittal)
     assert row["left"] == pytest.approx(2.0, abs=0.3)

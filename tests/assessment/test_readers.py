@@ -1,4 +1,4 @@
-"""Findings about the raters: how far they agree, and each slip on a case made for it."""
+"""Findings about the raters: their agreement, and each gross error on a case constructed for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPACING = (2.0, 1.0, 1.0)
 
 
 def blob(center, radii, shape=(24, 40, 48), spacing=SPACING):
-    """An ellipsoid with a corner cut off, so that it has no symmetry."""
+    """Return an ellipsoid with a corner removed, so that it has no symmetry."""
     place = np.indices(shape).T * np.array(spacing)
     away = (place - np.array(center)) / np.array(radii)
     inside = (away**2).sum(axis=-1).T <= 1
@@ -90,7 +90,7 @@ def test_a_mirrored_mask_is_named_with_its_axis(agreeing, axis, name):
     ],
 )
 def test_a_shifted_mask_is_told_by_how_far_it_lies_off_in_the_patient(agreeing, direction, off):
-    """The correction, such as (+5.0, +0.0, -4.0), was mistaken for the error."""
+    """The correction, such as (+5.0, +0.0, -4.0), was reported instead of the error."""
     agreeing[1] = np.roll(agreeing[1], (2, -5), (0, 2))
     said = cautions(findings(agreeing, direction=direction))["shifted mask"]
     gain = "if moved back, Dice to the others would rise from 0."
@@ -161,7 +161,7 @@ def test_a_rater_who_is_missing_is_not_called_empty(agreeing):
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_a_reader_who_left_out_every_second_slice_is_named(agreeing, axis):
-    """Issue 44, item 10. Slices lie along the axis of the largest steps."""
+    """Issue 44, item 10. The slicing axis is the one with the largest voxel size."""
     volume = np.moveaxis(agreeing[1], axis, 0)
     first = np.flatnonzero(volume.any(axis=(1, 2)))[0]
     volume[first + 1 :: 2] = 0
@@ -195,13 +195,13 @@ def test_one_slice_that_others_drew_on_is_a_gap_and_one_nobody_did_is_none(agree
 
 
 def test_lesions_in_different_places_leave_no_gaps(agreeing):
-    """Rater 3 missed the middle one, and no two overlap along the slicing axis."""
+    """Rater 3 missed the middle lesion, and no two lesions overlap along the slicing axis."""
     maps = np.zeros((4, 24, 40, 48), np.uint8)
     for number, (y, x) in enumerate([(5, 5), (20, 20), (30, 40)]):
         maps[:, 8 * number + 1 : 8 * number + 5, y : y + 6, x : x + 6] = 1
     maps[3, 9:13] = 0
     assert "gaps between slices" not in cautions(findings(maps))
-    both = np.zeros_like(maps)  # a vertebra, a disc that does not belong to it, a vertebra
+    both = np.zeros_like(maps)  # a vertebra, a disc that is not part of it, and another vertebra
     both[:, 2:8], both[:, 12:20] = agreeing[:, [10]], agreeing[:, [10]]
     assert both.any()
     assert "gaps between slices" not in cautions(findings(both))
@@ -225,7 +225,7 @@ def test_a_mask_that_ends_at_the_border_is_noted(agreeing):
     told = findings(cut)["cut at the border"]
     assert (told.severity, told.about) == ("note", "raters")
     assert told.what == "What readers 0, 1, 2 and 3 drew ends at the border of the image."
-    ends = agreeing[:, 10:].copy()  # organs often extend beyond scans, which is not reported
+    ends = agreeing[:, 10:].copy()  # organs often extend beyond the image, which is not reported
     assert findings(ends)["cut at the border"].severity is None
 
 
@@ -279,6 +279,15 @@ def test_who_swapped_structures_is_not_called_mirrored_as_well(agreeing):
     assert cautions(found).keys() == {"swapped structures", "pairwise Dice"}
     assert {one.because for one in found.concerns} == {"", "swapped structures"}
     assert not found["mirrored mask"].passed
+
+
+def test_of_two_raters_who_swap_labels_nobody_is_blamed(two_labels):
+    two_labels[0] = np.array([0, 2, 1], np.uint8)[two_labels[0]]
+    found = cautions(findings(two_labels[:2]))
+    assert found["swapped labels"] == (
+        "Readers 0 and 1 have label 1 and label 2 the other way round from each other: if one of "
+        "them were put right, Dice would rise from 0.00 to 0.99."
+    )
 
 
 def test_another_number_for_a_label_is_named_and_used_alone(two_labels):
@@ -378,7 +387,9 @@ def test_surface_dice_without_distances_equals_that_with_them(agreeing, toleranc
 def test_surface_dice_of_the_smallest_voxels_takes_no_more_than_the_image(
     agreeing, side, monkeypatch
 ):
-    """Issue 44, item 15: (2 mm / spacing)^3 offsets were listed; 1 um killed the process."""
+    """Issue 44, item 15: (2 mm / spacing)^3 offsets were listed, which crashed for a spacing of
+    1 um.
+    """
     spacing = (side, side, 2 * side)
     surfaces = [Surface.of(mask != 0) for mask in agreeing]
     listed = surfaces_module._offsets

@@ -28,7 +28,7 @@ SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 )
 
-#: What ICC() of R's package psych prints of it: estimate, lower and upper bound.
+#: Output of ICC() in R's package psych: estimate, lower and upper bound.
 OF_PSYCH = {
     "ICC(1,1)": (0.17, -0.133, 0.723),
     "ICC(2,1)": (0.29, 0.019, 0.761),
@@ -67,7 +67,7 @@ def test_intraclass_correlations_are_those_of_pingouin(seed):
     values = theirs["ICC"].to_numpy()
     bounds = np.array([list(one) for one in theirs.filter(like="CI95").iloc[:, 0]])
     assert [one.value for one in ours] == pytest.approx(values)
-    # They print two or three digits of the bounds.
+    # The paper prints two or three digits of the bounds.
     assert np.array([[one.low, one.high] for one in ours]) == pytest.approx(bounds, abs=0.006)
 
 
@@ -83,7 +83,7 @@ def test_a_constant_table_has_no_reliability_and_no_crash():
 
 
 def test_raters_needed_follows_spearman_and_brown():
-    # Two of reliability .5 reach 2 * .5 / 1.5 = .667; nine reach .9.
+    # Two raters with reliability .5 reach 2 * .5 / 1.5 = .667; nine reach .9.
     assert raters_needed(0.5, 2 / 3) == 2
     assert raters_needed(0.5, 0.9) == 9
     assert raters_needed(0.9, 0.8) == 1
@@ -91,7 +91,7 @@ def test_raters_needed_follows_spearman_and_brown():
 
 
 def test_variance_components_of_a_balanced_design_are_those_worked_out_by_hand():
-    # Mean squares of Shrout and Fleiss: cases 11.242, judges 32.486, error 1.019.
+    # Mean squares in Shrout and Fleiss: cases 11.242, judges 32.486, error 1.019.
     found = variance_components(SHROUT_FLEISS)
     assert found.cases == pytest.approx((11.2417 - 1.0194) / 4, abs=1e-3)
     assert found.raters == pytest.approx((32.4861 - 1.0194) / 6, abs=1e-3)
@@ -100,7 +100,7 @@ def test_variance_components_of_a_balanced_design_are_those_worked_out_by_hand()
 
 
 def test_repeatability_is_that_of_bland_and_altman():
-    # Differences of two readings: 2, 0, -1; within variance = mean of d^2 / 2 = 5 / 6.
+    # Differences between two readings: 2, 0, -1; within variance = mean of d^2 / 2 = 5 / 6.
     values = np.array([[[10.0, 12.0]], [[11.0, 11.0]], [[13.0, 12.0]], [[9.0, np.nan]]])
     found = repeatability(values)
     assert found.pairs == 3
@@ -130,13 +130,13 @@ def test_planted_variances_are_found():
     assert found.cases == pytest.approx(25, rel=0.2)
     assert found.interaction == pytest.approx(2.25, rel=0.1)
     assert found.readings == pytest.approx(1, rel=0.1)
-    # Eight raters tell their own variance only roughly.
+    # Eight raters determine their own variance only roughly.
     assert 0.5 < found.raters < 12
 
 
 def test_limits_of_agreement_are_those_worked_out_by_hand():
     found = limits_of_agreement([10.0, 12, 14, np.nan], [9.0, 13, 11, 4])
-    # Differences 1, -1, 3: mean 1, standard deviation 2.
+    # Differences 1, -1, 3: their mean is 1, their standard deviation 2.
     assert (found.cases, found.bias) == (3, pytest.approx(1))
     assert (found.low, found.high) == (
         pytest.approx(1 - 3.92, abs=1e-3),
@@ -180,7 +180,7 @@ def test_intervals_of_a_mean_are_students_for_normal_numbers():
 
 def test_sign_changes_of_few_cases_are_all_tried():
     found = paired_comparisons(["a", "b"], [[3.0, 5, 4, 6], [2.0, 4, 3, 5]])
-    # All four differences have one sign: two of sixteen sign changes are as large.
+    # All four differences have the same sign: two of sixteen sign assignments are as extreme.
     assert found[0].p == found[0].corrected_p == 2 / 16
 
 
@@ -217,7 +217,7 @@ def test_intervals_cover_in_repeated_draws(cases):
 
 
 def test_the_next_reading_is_what_leaving_one_out_moved_and_less():
-    # Four raters of one row: leaving out either end moves half a tie.
+    # One row with four raters: leaving out either end changes half a tie.
     rows = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 1, 0], [1, 0, 0, 0, 0]], np.uint8)
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(rows)))
     found = next_reading(patterns, 1)

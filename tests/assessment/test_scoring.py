@@ -1,4 +1,6 @@
-"""Scores of submissions against several readers: hand-computed rules, laws, a simulated study."""
+"""Scores of submissions against several readers: hand-computed examples, laws, a simulated
+study.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from itk_consensus.assessment.scoring import rules
 from itk_consensus.assessment.scoring.study_scores import READERS
 from itk_consensus.core.errors import InputError, ParameterError
 
-#: Three readers of eight voxels, two of whom mark a voxel less.
+#: Three readers of eight voxels, two of whom mark one voxel less than the previous reader.
 READ = [
     np.array([1, 1, 1, 1, 0, 0, 0, 0], bool),
     np.array([1, 1, 1, 0, 0, 0, 0, 0], bool),
@@ -28,21 +30,21 @@ SHARE = np.mean(READ, axis=0)
 
 def test_soft_dice_is_that_worked_out_by_hand():
     p = np.array([1, 0.5, 0.5, 0, 0, 0, 0, 0])
-    # p s: 1 + .5 + 1/3; p: 2; s: 3.
+    # Sums: of p s 1 + .5 + 1/3, of p 2, and of s 3.
     assert rules.soft_dice(p, SHARE) == pytest.approx(2 * (1.5 + 1 / 3) / 5)
     assert rules.soft_dice(np.zeros(3), np.zeros(3)) == 1
 
 
 def test_qubiq_dice_is_that_worked_out_by_hand():
     p = READ[1].astype(float)
-    # Cut at .1 to .3 four voxels are marked by somebody (3 of 4: 6/7), at .4 to .6 three (1), at
-    # .7 to .9 two (4/5).
+    # At thresholds .1 to .3 four voxels are marked by some reader (3 of 4: Dice 6/7), at .4 to .6
+    # three (1), at .7 to .9 two (4/5).
     assert rules.threshold_averaged_dice(p, SHARE) == pytest.approx((6 / 7 + 1 + 4 / 5) / 3)
 
 
 def test_curvas_dice_and_confidence_are_those_worked_out_by_hand():
     mask = np.array([1, 0, 1, 1, 1, 0, 0, 0], bool)
-    # All mark voxels 0 and 1, none 4 to 7; of these, the mask has 0 and 4.
+    # All readers mark voxels 0 and 1, none marks 4 to 7; of these, the mask contains 0 and 4.
     assert rules.consensus_dice(mask, READ) == pytest.approx(2 * 1 / (2 + 2))
     assert math.isnan(rules.consensus_dice(mask, [READ[0], ~READ[0]]))
     p = np.array([0.9, 0.7, 0.2, 0.2, 0.4, 0, 0, 0])
@@ -71,9 +73,9 @@ def test_curvas_volume_score_is_the_integral_of_its_definition(volume, volumes):
 
 def test_rules_of_samples_are_those_worked_out_by_hand():
     samples = [READ[0], READ[2]]
-    # Dice of 4 and 2 voxels with 4, 3, 2: 1, 6/7, 2/3 and 2/3, 4/5, 1.
+    # Dice of masks of 4 and 2 voxels with masks of 4, 3, 2: 1, 6/7, 2/3 and 2/3, 4/5, 1.
     assert rules.dice_max(samples, READ) == pytest.approx((1 + 6 / 7 + 1) / 3)
-    # Thrice the samples and twice the readers: the middle one is shared.
+    # Samples are repeated three times and readers twice: the middle reader is shared.
     assert rules.dice_match(samples, READ) == pytest.approx((2 + 6 / 7 + 4 / 5 + 2) / 6)
     # IoU: 1, 3/4, 1/2 and 1/2, 2/3, 1.
     assert rules.matched_iou(samples, READ) == pytest.approx((2 + 3 / 4 + 2 / 3 + 2) / 6)
@@ -110,7 +112,7 @@ def image(array, spacing=(0.5, 0.5, 2.0)):
 
 
 def study(cases=6, seed=0):
-    """Readers with a spread, one submission as good as the best, one too large."""
+    """Return readers who vary, a submission as good as the best, and one that is too large."""
     rng = np.random.default_rng(seed)
     readers, fair, wide = {}, {}, {}
     for number in range(cases):
@@ -139,8 +141,8 @@ def test_the_order_and_the_ceiling_of_a_planted_study_are_found():
 def test_a_reader_as_submission_reaches_what_he_reaches_beside_the_others():
     readers, _ = study(1)
     (case,) = readers
-    # The copied reading is in two of the three sets of readers, so its score exceeds the ceiling.
-    # This is why a submission must not be one of the readers.
+    # The copied reading is in two of the three reference sets, so its score exceeds the ceiling.
+    # Therefore a submission must not be one of the readers.
     found = ic.score_study(readers, {"copy of ann": {case: readers[case]["ann"]}})
     mine = found.cases[0].submissions["copy of ann"][1]["dice"]
     others = found.cases[0].readers["ann"][1]["dice"]
@@ -154,7 +156,7 @@ def test_dice_is_the_mean_over_readers_and_the_vote_leaves_one_out():
     fair = sitk.GetArrayFromImage(submissions["fair"][case])
     found = ic.score_study(readers, submissions).cases[0].submissions["fair"][1]
     assert found["dice"] == pytest.approx(np.mean([ic.dice(fair, one) for one in arrays.values()]))
-    # Of two readers a tie is background: what both mark.
+    # With two readers a tie is background: the consensus is what both mark.
     pairs = [("bob", "eve"), ("ann", "eve"), ("ann", "bob")]
     votes = [ic.dice(fair, arrays[one] & arrays[other]) for one, other in pairs]
     assert found["consensus_dice"] == pytest.approx(np.mean(votes))
@@ -220,7 +222,7 @@ def test_probabilities_of_several_labels_are_one_image_with_a_component_each():
     found = ic.score_study(readers, {"net": {"a": vector}}, rules=("curvas2024",))
     scores = found.cases[0].submissions["net"]
     assert scores[2]["dice"] == 1
-    # Confidence .9 or .85, and always right.
+    # The confidence is .9 or .85, and all predictions are right.
     assert scores["all structures"]["curvas_ece"] == pytest.approx((30 * 0.1 + 6 * 0.15) / 36)
 
 

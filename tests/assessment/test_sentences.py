@@ -1,4 +1,6 @@
-"""Every finding has who, what, where and do, and no two of one assessment contradict."""
+"""Every finding states who, what, where and what to do, without contradictions in one
+assessment.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,7 @@ def nothing(maps: Maps) -> None:
     pass
 
 
-#: What is planted, the rule that names it, and the verdict.
+#: The planted error, the rule that detects it, and the verdict.
 SLIPS: dict[str, tuple[Callable[[Maps], None], str, str]] = {
     "nothing": (nothing, "", "use"),
     "mirrored": (mirrored, "mirrored mask", "look"),
@@ -89,13 +91,15 @@ SLIPS: dict[str, tuple[Callable[[Maps], None], str, str]] = {
     "every second slice": (every_second_slice, "gaps between slices", "look"),
 }
 
-#: Of these a mirrored mask, or swapped labels, can empty the result: graver than the slip.
+#: With these methods a mirrored mask, or swapped labels, can empty the result, which is a
+#: graver finding.
 LOSING = {("shape-average", slip) for slip in ("mirrored", "swapped", "elsewhere")}
 
-#: It numbers instances itself, so labels have no meaning and each mask is several objects.
+#: This method numbers instances itself, so labels have no meaning and each mask is several
+#: objects.
 INSTANCES = "instance-consensus"
 
-#: Slips in the second label, which filters of one label do not see.
+#: Errors in the second label, which filters for one label do not see.
 OF_TWO_LABELS = ("swapped", "half absent")
 
 
@@ -125,7 +129,7 @@ def test_a_sentence_has_all_its_numbers_and_says_what_to_do(kind: tuple[str, str
     assert len(named.what) < 220
     if kind[1] not in ("fine", "unchecked", "many", "unknown", "one", "noise") and words.do:
         assert named.do[-1] in ".?"
-    # Findings do not refer to each other, and readers have their names.
+    # Findings do not refer to each other, and name readers.
     assert not re.search(r"another finding|that decides|rater \d|reader \d", named.sentence)
     for name in named.names:
         assert name in named.sentence
@@ -163,12 +167,14 @@ def test_a_slip_is_told_once_by_its_cause_and_nothing_contradicts_it(
         assert cause.names == ("cem",)
 
 
-#: Rules about readers without a fault: nothing drawn, or a mask at the border of the image.
+#: Rules about readers who made no error: nothing drawn, or a mask at the border of the image.
 BLAMELESS = ("presence", "cut at the border", "near-identical raters")
 
 
 def reads_well(found: Diagnostics) -> None:
-    """Check: no duplicates, no contradictions about a reader, no consequence without a cause."""
+    """Check that there are no duplicates, no contradictory findings, no consequence without a
+    cause.
+    """
     said = [one.what for one in found.noted]
     assert len(said) == len(set(said))
     causes = {one.rule for one in found.causes}
@@ -183,7 +189,7 @@ def reads_well(found: Diagnostics) -> None:
             assert not blamed & set(one.names)
         if one.rule == "near-identical raters":
             assert not blamed & set(one.names)
-    # A rule with a finding must not report that all is well for the same label.
+    # A rule with a finding must not also report a label as fine.
     noted = {(one.rule, one.label) for one in found.noted}
     assert not noted & {(one.rule, one.label) for one in found.findings if not one.severity}
     shares = [one.facts["share"] for one in found.noted if "share" in one.facts]
@@ -225,7 +231,7 @@ def test_two_camps_are_named() -> None:
 
 
 def test_two_groups_are_told_apart_in_their_sentence() -> None:
-    """Names joined by "and" in both groups were read as one list."""
+    """The names in both groups, joined by "and", could be read as one list."""
     facts = {"first": (1, 3), "second": (0, 2, 4), "within": 0.91, "between": 0.74}
     names = ("anna", "ben", "clara", "dan", "eva")
     found = Finding("two camps", 0.74, "look", facts=facts, about="raters").named(names)
@@ -234,7 +240,7 @@ def test_two_groups_are_told_apart_in_their_sentence() -> None:
 
 @pytest.mark.parametrize("rule", ["swapped structures", "swapped labels", "mirrored mask"])
 def test_a_swap_stands_before_near_copies_of_the_same_grade(rule: str) -> None:
-    """A wrong file comes first, so that it is among the first two findings."""
+    """A wrong file comes first, so it is one of the first two findings."""
     copies = Finding("near-identical raters", 1, "look", (0, 1))
     swap = Finding(rule, 0.8, "look", (2,), about="raters")
     grave = Finding("empty result", 0.0, "do not use")
@@ -276,7 +282,7 @@ def test_a_slip_explains_why_the_result_differs_from_the_vote() -> None:
 
 
 def test_a_reader_whom_staple_lets_outvote_the_others_is_named() -> None:
-    """One of five readers draws three voxels wider, and STAPLE follows this reader."""
+    """One of five readers draws three voxels too wide, and STAPLE follows this reader."""
     case = SLIP_SETTINGS["5 readers, one three wider"](0)
     maps = [reader.astype(np.uint8) for reader in case.raters]
     wide = int(np.argmax([one.sum() for one in maps]))
@@ -298,7 +304,7 @@ def test_a_tie_is_no_distance_from_the_vote() -> None:
     pair = [ellipsoid((8, 16, 18), (6, side, side + 1)).astype(np.uint8) for side in (8, 10)]
     readers = [pair[0], pair[0].copy(), pair[1], pair[1].copy()]
     for number, reader in enumerate(readers):
-        reader[8, 16, number] ^= 1  # so that nobody is a copy
+        reader[8, 16, number] ^= 1  # so that there are no copies
     for filter_ in (ic.ConsensusFilter(), ic.MajorityVoteFilter()):
         filter_.Execute(readers)
         for rule in ("far from the vote", "far from the consensus"):
@@ -307,7 +313,7 @@ def test_a_tie_is_no_distance_from_the_vote() -> None:
 
 
 def test_the_best_of_many_ways_to_part_readers_is_no_camp() -> None:
-    """Seven readers who differ by chance can always be split into slightly separate groups."""
+    """Seven readers with random differences can always be split into slightly separate groups."""
     rng = np.random.default_rng(5)
     cloud = [ellipsoid((8, 16, 18), (6, *(9 + rng.normal(0, 1.2, 2)))) for _ in range(7)]
     moved = [
@@ -319,7 +325,7 @@ def test_the_best_of_many_ways_to_part_readers_is_no_camp() -> None:
 
 
 def test_a_mask_that_is_far_for_another_reason_is_not_called_shifted() -> None:
-    """A partial mask fits better elsewhere, but is not a shifted file."""
+    """A partial mask fits better at another position, but is not a shifted file."""
     radii = [(6, 9, 12), (6, 9.2, 12), (6, 9, 12.3), (6, 9, 11.8), (6, 9, 12)]
     maps = [ellipsoid((8, 16, 18), one).astype(np.uint8) for one in radii]
     maps[4][:, :, 22:] = 0
@@ -334,8 +340,8 @@ def test_a_sliver_that_two_readers_have_in_common_makes_nobody_deviate() -> None
     maps = np.stack([ellipsoid((9, 16, 18), (8, 9, 10)).astype(np.uint8) for _ in range(4)])
     maps[1, 2:5, :, 12] = 0
     maps[3, 5] = np.roll(maps[3, 5], 3, 1)
-    maps[3, 6:] = 255  # what the last reader has seen is small ...
-    maps[0, :5] = 255  # ... and has one slice in common with the first
+    maps[3, 6:] = 255  # the last reader annotated only a small region ...
+    maps[0, :5] = 255  # ... and shares one slice with the first
     filter_ = ic.MajorityVoteFilter(MissingLabel=255)
     filter_.Execute(list(maps))
     assert not [one for one in filter_.GetDiagnostics().concerns if one.rule == "deviating rater"]

@@ -1,4 +1,4 @@
-"""Structures and labels that a rater names differently from the others."""
+"""Structures and labels that a rater names differently from the other raters."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def test_one_name_for_another_is_told_only_where_it_plainly_is() -> None:
     (found,) = swaps_in(np.array([[0.0, 0.9], [0.0, 0.0]]))
     assert (found.used, found.meant, found.is_closed) == ((0,), (1,), False)
     assert not swaps_in(np.array([[0.0, 0.4], [0.0, 0.0]]))
-    # A cord lies within its canal.
+    # A spinal cord lies within its canal.
     assert not swaps_in(np.array([[0.85, 0.55], [0.5, 0.8]]))
     assert not swaps_in(np.zeros((0, 0)))
 
 
 def derived(readers: tuple[Mask, Mask]) -> list[Mask]:
-    """Five readers derived from two: both, and copies shifted by a voxel."""
+    """Derive five readers from two: both of them, and copies shifted by a voxel."""
     one, other = readers
     moved = [np.roll(one, 1, 2), np.roll(other, 1, 1), np.roll(one, -1, 1)]
     return [one, other, *moved]
 
 
 def places_of(scan: str) -> dict[str, list[PlacedMask | None]]:
-    """Where five derived readers drew each of a scan's structures."""
+    """Return the masks of each of a scan's structures by five derived readers."""
     with (HEAD_AND_NECK / "labels.csv").open() as stream:
         names = {int(row["label"]): row["organ"] for row in csv.DictReader(stream)}
     maps = [
@@ -122,7 +122,7 @@ def test_a_name_that_nobody_else_uses_contradicts_none() -> None:
         "links": [None, None, left],
     }
     assert not structure_swaps(places)
-    # But a name that the others use, too, does.
+    # But a name that the other readers use, too, does.
     places["right"][2], places["links"][2] = left, None
     (found,) = structure_swaps(places)
     assert (found.reader, found.used, found.meant) == (2, ("right",), ("left",))

@@ -1,4 +1,4 @@
-"""A cohort is fused once, completely, and in the same way wherever it runs."""
+"""A cohort is fused once, completely, and with the same results on any machine."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def in_this_process(cases: list[BatchCase], plan: Plan) -> list[CaseResult]:
 
 
 def records(folder: Path) -> dict[Path, int]:
-    """Records of the finished cases."""
+    """Return the records of the finished cases."""
     return {
         path: path.stat().st_mtime_ns
         for path in folder.glob("*/case.json")
@@ -155,7 +155,7 @@ def test_killed_and_started_again_it_redoes_nothing_and_ends_with_the_same_table
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    time.sleep(1.0)  # the workers notice and leave
+    time.sleep(1.0)  # the workers notice and exit
     before = records(output)
     assert 3 <= len(before) < 19
     again = subprocess.run(command(inputs, output), cwd=ROOT, capture_output=True, check=False)
@@ -233,7 +233,7 @@ def test_results_never_lie_among_the_raters(
 def test_paths_are_those_of_any_worker(
     cohort: list[BatchCase], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Workers of a cluster may start in another folder."""
+    """Workers on a cluster may be started in another folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "elsewhere").mkdir()
 

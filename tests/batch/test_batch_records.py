@@ -1,4 +1,6 @@
-"""A batch overwrites no foreign file, and a case is done only with the files of its own run."""
+"""A batch does not overwrite files it did not create, and a case is done only with files of one
+run.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two cases of three raters in the current folder; no processes."""
+    """Create two cases with three raters each in the current folder; no worker processes are
+    used.
+    """
     monkeypatch.chdir(tmp_path)
     for case in "ab":
         for rater in range(3):
@@ -58,11 +62,11 @@ def batch(*words: str, cases: str = "in/{case}/{rater}.nii.gz", method: str = "v
     return main(["batch", cases, "-o", "out", "--method", method, *words])
 
 
-# -- nothing is lost ------------------------------------------------------------------------------
+# -- input files are preserved --------------------------------------------------------------------
 
 
 def list_of(rows: dict[str, str], image: str = "") -> str:
-    """Write a list of cases with case a unchanged."""
+    """Write a list of cases in which case a is unchanged."""
     lines = ["case,raters,image", f"a,in/a/r0.nii.gz;in/a/r1.nii.gz,{image or 'in/a/r2.nii.gz'}"]
     lines += [f"{case},{files},{image or 'in/b/r2.nii.gz'}" for case, files in rows.items()]
     Path("cases.csv").write_text("\n".join(lines))
@@ -74,7 +78,7 @@ def list_of(rows: dict[str, str], image: str = "") -> str:
     ["rater", "image", "mask", "link to a rater", "link to a case", "the list", "raw", "a folder"],
 )
 def test_a_batch_never_overwrites_what_it_reads(folder: Path, way: str, capfd: Any) -> None:
-    """Issue 27, item 1: six ways ended with exit code 0 and another file's contents."""
+    """Issue 27, item 1: in six of these situations an input was overwritten with exit code 0."""
     words: list[str] = []
     Path("out/a").mkdir(parents=True)
     target = Path("out/a/consensus.nii.gz")
@@ -123,7 +127,7 @@ def test_a_table_that_is_not_of_a_batch_stops_it_before_any_work(
     assert not Path("out/a").exists()
     assert batch("--overwrite") == 0
     assert Path("out", name).read_text("utf-8") != "of somebody else"
-    assert batch() == 0  # from now on it is ours
+    assert batch() == 0  # now the file belongs to the batch
 
 
 @pytest.mark.parametrize("name", ["consensus.nii.gz", "report.html", "case.json"])
@@ -158,7 +162,7 @@ def test_results_that_somebody_changed_are_neither_done_nor_replaced(
 def test_a_damaged_record_vouches_for_no_file_beside_it(
     folder: Path, left: int | None, capfd: Any
 ) -> None:
-    """Issue 44: a consensus that was edited by hand was replaced, since its record had no hash."""
+    """Issue 44: a manually edited consensus was replaced, since its record contained no hash."""
     assert batch() == 0
     corrected = write(Path("out/a/consensus.nii.gz"), RATERS > 60)
     record = Path("out/a/case.json")
@@ -172,7 +176,7 @@ def test_a_damaged_record_vouches_for_no_file_beside_it(
     assert (voxels(corrected) != (RATERS > 60)).any()
 
 
-# -- done means done ------------------------------------------------------------------------------
+# -- completion of cases --------------------------------------------------------------------------
 
 
 def plans(folder: Path) -> tuple[Plan, Plan]:
@@ -181,7 +185,7 @@ def plans(folder: Path) -> tuple[Plan, Plan]:
 
 
 def answers(folder: Path, case: BatchCase) -> list[np.ndarray]:
-    """Results of each plan, run separately."""
+    """Return the results of each plan, run separately."""
     found = []
     for number, plan in enumerate(plans(folder)):
         alone = Plan(plan.method, folder / f"alone{number}", plan.parameters)
@@ -193,7 +197,9 @@ def answers(folder: Path, case: BatchCase) -> list[np.ndarray]:
 def test_a_run_that_was_stopped_after_its_consensus_leaves_nothing_that_counts_as_done(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 27, item 4: plan X, plan Y killed after writing, plan X: done, with Y's result."""
+    """Issue 27, item 4: after plan X, and plan Y killed after writing its consensus, a second
+    run of plan X reported the case as done and kept the result of Y.
+    """
     case = find_cases("in/{case}/{rater}.nii.gz")[0]
     few, many = plans(folder)
     wanted = answers(folder, case)
@@ -225,7 +231,7 @@ def test_a_page_of_another_plan_does_not_stay_beside_the_consensus(
 
 
 def test_two_batches_do_not_write_into_one_folder(folder: Path, capfd: Any) -> None:
-    """Issue 27, item 4: two methods at once gave tables and files that did not belong together."""
+    """Issue 27, item 4: two methods run at once gave tables and files that did not match."""
     Path("out").mkdir()
     with exclusive_lock(Path("out/batch.json")):
         assert batch() == 2
@@ -236,7 +242,7 @@ def test_two_batches_do_not_write_into_one_folder(folder: Path, capfd: Any) -> N
 
 @pytest.mark.parametrize("damage", ["emptied", "gone"])
 def test_a_consensus_that_is_lost_is_made_again(folder: Path, damage: str) -> None:
-    """Issue 27, item 4: an emptied consensus counted as done."""
+    """Issue 27, item 4: an empty consensus file counted as done."""
     assert batch() == 0
     consensus = Path("out/a/consensus.nii.gz")
     content = consensus.read_bytes()
@@ -251,7 +257,7 @@ def test_a_consensus_that_is_lost_is_made_again(folder: Path, damage: str) -> No
 def test_changed_voxels_beside_an_unchanged_header_are_read_again(
     folder: Path, suffix: str
 ) -> None:
-    """Issue 27, item 3: only the header was hashed, by the batch and on its pages."""
+    """Issue 27, item 3: only the header was hashed, in batches and on their pages."""
     for rater in range(3):
         write(Path("pairs/a", f"r{rater}{suffix}"), RATERS % (rater + 2) > 0)
     case = BatchCase.of_files("a", sorted(Path("pairs/a").glob(f"*{suffix}")))
@@ -274,11 +280,11 @@ def test_changed_voxels_beside_an_unchanged_header_are_read_again(
     assert len(hashes[1] - hashes[0]) >= 3, "the page shows the hashes of the voxels"
 
 
-# -- names and records of strangers ---------------------------------------------------------------
+# -- unusual file names and tampered records ------------------------------------------------------
 
 
 def test_a_name_that_is_not_utf8_costs_no_other_case(folder: Path, capfd: Any) -> None:
-    """Issue 27, item 13: it cost the table of all cases."""
+    """Issue 27, item 13: one such name prevented the table of all cases from being written."""
     odd = os.fsdecode(b"in/\xff\xfe")
     try:
         os.rename("in/b", odd)
@@ -294,7 +300,7 @@ def test_a_name_that_is_not_utf8_costs_no_other_case(folder: Path, capfd: Any) -
 def test_a_case_called_like_the_table_is_refused_before_any_work(
     folder: Path, name: str, capfd: Any
 ) -> None:
-    """Issue 27, item 13: the table of all cases could not be written after all the work."""
+    """Issue 27, item 13: after all the work, the table of all cases could not be written."""
     Path("in/b").rename(f"in/{name}")
     assert batch() == 2
     assert "would overwrite" in capfd.readouterr().err
@@ -313,7 +319,7 @@ def test_a_case_called_like_the_table_is_refused_before_any_work(
     ],
 )
 def test_a_tampered_record_leads_to_the_right_table(folder: Path, damage: Any, capfd: Any) -> None:
-    """Issue 27, item 15: it led to an unexpected TypeError."""
+    """Issue 27, item 15: the record caused an unexpected TypeError."""
     assert batch() == 0
     table = Path("out/summary.csv").read_text("utf-8")
     raters = snapshot(Path("in"))
@@ -345,7 +351,7 @@ def test_a_record_that_is_a_pipe_does_not_hang(folder: Path, capfd: Any) -> None
 
 
 def test_no_cell_of_the_table_is_a_formula() -> None:
-    """Issue 27, item 15: +1+1 and @SUM(1) reached the table as they are."""
+    """Issue 27, item 15: +1+1 and @SUM(1) were written to the table unescaped."""
     names = ["+1+1", "@SUM(1)", "=1", "-a", "\x1b[31mred", "plain", "a\udcffb"]
     rows = [CaseResult(name, "done", mean_dice=-0.5) for name in names]
     found = list(csv.DictReader(table_text(rows).splitlines()))

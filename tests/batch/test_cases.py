@@ -1,4 +1,4 @@
-"""How cases are found."""
+"""Finding the cases of a batch."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_image_of_a_case_is_no_rater(tree: Path) -> None:
 
 
 def test_files_of_one_name_in_different_folders_are_different_raters(tree: Path) -> None:
-    """Issue 44: of a pattern's raters of one name the last alone was left."""
+    """Issue 44: of several raters with one file name, only the last was kept."""
     touch("p1/ann/seg.nii", "p1/bob/seg.nii", "p1/bob/seg.nrrd", "p1/cem/own.nii")
     assert found(find_cases("{case}/*/{rater}.nii")) == {
         "p1": {
@@ -116,21 +116,21 @@ def test_names_become_folders_of_their_own() -> None:
     ("name", "case", "rater"),
     [
         ("sub-01_desc-a_dseg.nii.gz", "sub-01", "a"),
-        # BIDS wants _mask for regions; spine-generic keeps the suffix of the image.
+        # BIDS requires _mask for regions; spine-generic keeps the suffix of the image.
         ("sub-01_label-lesion_desc-a_mask.nii.gz", "sub-01_label-lesion", "a"),
         (
             "sub-amu02_T2w_desc-rater1_label-rootlets_dseg.nii.gz",
             "sub-amu02_T2w_label-rootlets",
             "rater1",
         ),
-        # Examples of the specification's section on derivatives, with a rater.
+        # Examples from the specification's section on derivatives, with a rater.
         (
             "sub-001_task-rest_run-1_desc-PFC_mask.nii.gz",
             "sub-001_task-rest_run-1",
             "PFC",
         ),
         ("sub-001_hemi-L_space-orig_rater-b_dseg.nii", "sub-001_hemi-L_space-orig", "b"),
-        # Any order; with both entities the rater's own names him.
+        # Entities in any order; if both are present, the rater's own entity takes precedence.
         ("desc-a_sub-01_ses-2_dseg.nii.gz", "sub-01_ses-2", "a"),
         ("sub-01_rater-b_desc-manual_dseg.nii.gz", "sub-01_desc-manual", "b"),
     ],

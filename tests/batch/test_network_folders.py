@@ -1,4 +1,4 @@
-"""Whole folders of networks' probabilities, as nnU-Net writes them."""
+"""Folders of networks' probabilities, as written by nnU-Net."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NETWORKS = ("2d", "3d_fullres", "ens", "poor")
 
 
 def soft(mask: np.ndarray) -> np.ndarray:
-    """(2, 1, y, x) probabilities of background and foreground."""
+    """Return (2, 1, y, x) probabilities of background and foreground."""
     share = np.clip(gaussian_filter(mask.astype(np.float32), 1.0), 0, 1)
     return np.stack([1 - share, share])[:, None]
 
@@ -70,7 +70,8 @@ def test_probabilities_without_a_place_or_a_method_for_them_fail_by_case(
     folder: Path, tmp_path: Path, capsys
 ) -> None:
     pattern = folder / "{rater}" / "{case}.npz"
-    assert run("batch", pattern, "--method", "vote", "-o", tmp_path / "labels") == 0  # soft
+    # the vote also accepts probabilities
+    assert run("batch", pattern, "--method", "vote", "-o", tmp_path / "labels") == 0
     assert run("batch", pattern, "--method", "simple", "-o", tmp_path / "hard") == 1
     assert "holds probabilities" in capsys.readouterr().err
     lone = tmp_path / "lone" / "net"

@@ -1,4 +1,4 @@
-"""``itk-consensus score`` on files: matching, tables, page, and what it refuses."""
+"""``itk-consensus score`` on files: matching, tables, page, and rejected inputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ball(radius: float) -> np.ndarray[Any, Any]:
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Six cases, three readers, a fair and a wide submission."""
+    """Write six cases with three readers, and an accurate and a too large submission."""
     monkeypatch.chdir(tmp_path)
     for number in range(6):
         radius = 4.5 + 0.3 * number
@@ -68,7 +68,7 @@ def test_a_study_leaves_tables_a_page_and_what_a_paper_prints(study: Path, capsy
     page = Path("out/index.html").read_text(encoding="utf-8")
     assert "fair has the highest Dice" in page
     assert "https://" not in page
-    # Again: its own files are replaced without a word.
+    # Run again: its own files are replaced without a message.
     assert main(WORDS) == 0
 
 
@@ -161,7 +161,7 @@ def test_readings_of_one_rater_give_repeatability_and_are_not_fused(
     assert float(found["ICC(2,1) of volume"]["value"]) == pytest.approx(1)
     assert float(found["Fleiss' kappa, all voxels"]["value"]) == pytest.approx(1)
     assert {row["raters"] for row in rows("out/cases.csv")} == {"2"}
-    # The same from a list.
+    # The same input from a list.
     lines = ["case,reading,raters"]
     for number in range(4):
         for reading in "21":

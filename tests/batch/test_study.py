@@ -35,7 +35,9 @@ READERS = ("anna", "ben", "chris")
 
 
 def write_study(folder: Path, cases: int = 4) -> dict[str, dict[str, np.ndarray]]:
-    """Two structures by three readers; ben over-segments, and chris lacks the last case."""
+    """Write two structures by three readers; ben over-segments, and chris did not read the last
+    case.
+    """
     z, y, x = np.indices((6, 24, 26))
     drawn: dict[str, dict[str, np.ndarray]] = {}
     for number in range(cases):
@@ -76,7 +78,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
 def test_raters_whose_files_are_called_alike_are_in_every_table(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 44: raters.csv and pairs.csv had one of two."""
+    """Issue 44: raters.csv and pairs.csv contained only one of two such raters."""
     monkeypatch.chdir(tmp_path)
     rows = ["case,raters"]
     for number, reader in ((n, r) for n in range(2) for r in ("ann", "bob", "cem")):
@@ -120,7 +122,7 @@ def test_volumes_have_intervals_in_the_table_of_cases_if_asked(
 
 
 def vote_of_others(labels: list[np.ndarray], left_out: int) -> np.ndarray:
-    """Voxel by voxel; a tie is background."""
+    """Return the vote of the other raters, computed voxel by voxel; a tie is background."""
     others = [one for j, one in enumerate(labels) if j != left_out]
     fused = np.zeros(labels[0].shape, int)
     for place in np.ndindex(fused.shape):
@@ -228,7 +230,7 @@ def test_the_index_page_needs_nothing_else_and_shows_all(study: Any) -> None:
 
 
 def test_the_index_says_first_which_cases_may_be_used_and_what_failed(tmp_path: Path) -> None:
-    """The page named no case, and the error came before the advice."""
+    """The page named no case, and showed the error before the recommendation."""
     write_study(tmp_path / "in")
     (tmp_path / "in/c1/ben.nii.gz").write_bytes(b"no image")
     empty = sitk.ReadImage(str(tmp_path / "in/c2/anna.nii.gz")) * 0
@@ -314,7 +316,7 @@ def test_a_case_that_is_unlike_the_others_says_first_who_did_what() -> None:
 
 
 def test_a_second_run_without_pages_keeps_those_there_are(study: Any) -> None:
-    """A resumed run without --reports repeated all cases, and removed the pages."""
+    """A resumed run without --reports repeated all cases and removed the pages."""
     out, _ = study
     before = {path: path.stat().st_mtime_ns for path in out.glob("*/*")}
     cases = find_cases(str(out.parent / "in/{case}/{rater}.nii.gz"))

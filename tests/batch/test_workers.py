@@ -1,4 +1,4 @@
-"""Interrupted batches end, and schedulers that do not answer are refused."""
+"""Interrupted batches terminate, and schedulers that do not respond are rejected."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def wait(case):
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no signals")
 def test_a_batch_that_is_interrupted_twice_ends_though_its_cases_do_not(tmp_path: Path) -> None:
-    """Issue 27, item 11: it waited for the cases, and after a second Ctrl-C for ever."""
+    """Issue 27, item 11: it waited for the cases, and hung after a second Ctrl-C."""
     (tmp_path / "patient.py").write_text(_WAIT.format(folder=str(tmp_path)))
     (tmp_path / "run.py").write_text(_PATIENT_BATCH.format(folder=str(tmp_path)))
     process = subprocess.Popen(
@@ -56,7 +56,7 @@ def test_a_batch_that_is_interrupted_twice_ends_though_its_cases_do_not(tmp_path
     while not list(tmp_path.glob("begun-*")) and time.monotonic() < deadline:
         time.sleep(0.05)
     for _ in range(2):
-        os.killpg(process.pid, signal.SIGINT)  # a terminal interrupts all of them
+        os.killpg(process.pid, signal.SIGINT)  # a terminal interrupts all processes
         time.sleep(0.3)
     try:
         assert process.wait(60) != 0
@@ -67,7 +67,7 @@ def test_a_batch_that_is_interrupted_twice_ends_though_its_cases_do_not(tmp_path
 
 @pytest.fixture
 def mute_server() -> Iterator[str]:
-    """A server that accepts connections and never answers."""
+    """Run a server that accepts connections but never responds."""
     server = socket.socket()
     server.bind(("localhost", 0))
     server.listen()
@@ -86,7 +86,7 @@ def refused(address: str) -> str:
 
 
 def test_a_mute_server_is_refused(mute_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Issue 27, item 18: the client waited for ever."""
+    """Issue 27, item 18: the client waited forever."""
     monkeypatch.setattr(workers, "_SECONDS_TO_ANSWER", 1)
     assert "does not answer within 1 s" in refused(mute_server)
 
@@ -95,7 +95,7 @@ def test_a_mute_server_is_refused(mute_server: str, monkeypatch: pytest.MonkeyPa
 def test_what_is_no_address_is_refused_at_once(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 27, item 18: 23 s and a traceback."""
+    """Issue 27, item 18: it took 23 s and ended in a traceback."""
     monkeypatch.setattr(workers, "_SECONDS_TO_ANSWER", 1)
     refused(address)
 

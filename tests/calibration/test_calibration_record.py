@@ -69,7 +69,7 @@ def test_case_ids_cannot_be_read_from_a_record(record):
 
 
 def edited(record, **fields):
-    """An edited record with a recomputed checksum."""
+    """Return an edited record with a recomputed checksum."""
     written = {**json.loads(record.to_json()), **fields}
     return json.dumps({**written, "checksum": checksum(written)})
 
@@ -100,7 +100,7 @@ def test_text_that_is_no_json_says_so():
         BandRecord.from_json("[1, 2]", "cal.json")
 
 
-# -- thresholds and promises --------------------------------------------------------------------
+# -- thresholds and guarantees --------------------------------------------------------------------
 
 
 def uniform_cases(number, seed=0):
@@ -134,7 +134,8 @@ def test_mondrian_gives_each_label_the_threshold_of_its_own_scores(unit, risk):
     both = find_thresholds(cases, replace(options, mondrian=True))
     for label in (0, 1):
         alone = [[case[label]] for case in cases]
-        # A lone label is label 0 to the tolerances; make them equal.
+        # A single label is assigned the tolerance of label 0; scale the option so that the
+        # tolerances are equal.
         tolerance = options.label_tolerance(label) * 4
         single = find_thresholds(alone, replace(options, tolerance=tolerance))
         assert both.tau[label] == single.tau[0]

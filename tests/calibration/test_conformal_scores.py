@@ -27,7 +27,7 @@ def blob():
 
 
 def maurer(mask):
-    """SimpleITK's signed distance, measured between voxel centres on both sides."""
+    """Return SimpleITK's signed distance, measured between voxel centres on both sides."""
     image = sitk.GetImageFromArray(mask.astype(np.uint8))
     image.SetSpacing(SPACING[::-1])
 
@@ -81,7 +81,7 @@ def test_log_odds_are_finite_and_mirror_each_other():
 
 
 def test_probabilities_that_mirror_each_other_tie(blob):
-    """1 - 0.8 is not 0.2 in binary, but both must be inside or outside the band."""
+    """1 - 0.8 is not 0.2 in binary arithmetic, but both must be inside or outside the band."""
     p = np.where(blob != 0, 0.8, 0.2)
     maps = probability_scores([p], blob, WHOLE, SPACING, 100.0)
     assert len(np.unique(np.abs(maps.scores[1]))) == 1
@@ -112,7 +112,7 @@ def test_one_probability_image_and_two_are_the_same_case(blob):
 
 def test_consensus_is_the_most_probable_label():
     p = np.array([[0.5, 0.2, 0.1], [0.3, 0.4, 0.1], [0.2, 0.4, 0.8]])
-    # Equally probable labels: the higher one, as probability >= .5 is foreground.
+    # Of equally probable labels the higher one is chosen, just as probability >= .5 is foreground.
     np.testing.assert_array_equal(consensus_labels(list(p)), [0, 2, 2])
     np.testing.assert_array_equal(consensus_labels([np.array([0.5, 0.49])]), [1, 0])
 

@@ -53,13 +53,13 @@ def test_the_gain_is_that_of_cases_left_out_one_by_one():
 
 
 def pool(family, number, *, bias, soft):
-    """Scores of every cut on new cases."""
+    """Return the scores of every cut-off on new cases."""
     cases = [level_case(3000 + seed, family, bias=bias, soft=soft) for seed in range(number)]
     return np.stack([cut_scores(c.members.mean(axis=0), c.truth, "dice") for c in cases])
 
 
 def gains_of(scores, number, repetitions):
-    """Mean gain of learned cuts on the other cases, for each repetition."""
+    """Return the mean gain of learned cut-offs on the other cases, for each repetition."""
     rng = np.random.default_rng(0)
     for _ in range(repetitions):
         order = rng.permutation(len(scores))
@@ -89,7 +89,7 @@ def test_a_cut_gains_where_there_is_a_bias_and_loses_nothing_where_there_is_none
 
 
 def tight(number=12):
-    """Readers who all draw too tight, as arguments of Calibrate."""
+    """Return readers who all draw too tightly, as arguments of Calibrate."""
     cases = [level_case(seed, "thick slices", bias=1.5) for seed in range(number)]
     return [case.members.mean(axis=0) for case in cases], [case.truth for case in cases]
 
@@ -128,7 +128,7 @@ def test_several_labels_have_cuts_of_their_own_and_unlearned_ones_change_nothing
     truths = [rng.integers(0, 3, (20, 20)) for _ in range(12)]
 
     def probabilities(truth, weak):
-        """Probabilities that are too low for the label `weak`."""
+        """Return probabilities that are too low for the label `weak`."""
         odds = np.stack([2.0 * (truth == label) for label in range(3)])
         odds += rng.normal(0, 0.7, odds.shape)
         if weak:

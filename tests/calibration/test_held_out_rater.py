@@ -34,7 +34,9 @@ def test_the_reference_has_no_part_in_the_consensus():
 
 
 def test_cases_with_unequal_numbers_of_raters_are_named():
-    """Issue 44: it said "equally many raters, got 2, 3", one less than there are, of no case."""
+    """Issue 44: the message "equally many raters, got 2, 3" gave numbers one too low, and no
+    case.
+    """
     first, second = (case.raters for case in cohort(2))
     with pytest.raises(
         InputError, match=r"case 1 has 4 raters, case 0 5; .* same number of raters in each case"

@@ -1,4 +1,4 @@
-"""Fusion learned from cases with a truth: its laws, its refusals, its records."""
+"""Fusion learned from cases with a reference: its laws, rejected inputs, and records."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _record() -> Any:
 
 
 def learned() -> ic.LearnedFusionFilter:
-    """A filter fitted to the known cases."""
+    """Return a filter fitted to the known cases."""
     return ic.LearnedFusionFilter.FromRecord(_record())
 
 
@@ -59,7 +59,7 @@ def outputs(filter_: Any, images: Any, labels: Any = (0, 1)) -> list[np.ndarray]
     return [filter_.GetLabelImage(), *(filter_.GetProbabilityImage(k) for k in labels)]
 
 
-# -- what is learned --------------------------------------------------------------------------
+# -- learned weights --------------------------------------------------------------------------
 
 
 def test_a_good_rater_is_found_and_further_cases_gain() -> None:
@@ -197,7 +197,8 @@ def test_probabilities_are_learned_from_and_masks_refuse_them() -> None:
         fitted(of).Execute([soft(rater) for rater in images])
 
 
-# -- tables and estimates, against what others compute --------------------------------------------
+# -- tables and estimates, against other implementations
+# ------------------------------------------
 
 
 def test_a_table_tells_the_dice_of_any_rule() -> None:
@@ -253,7 +254,7 @@ def test_without_cases_the_weights_are_those_of_consensus() -> None:
     for raters in (2, 4, 8, 15, 40):
         found = fit_weights(np.zeros((0, raters + 3)), np.zeros(0), np.zeros(0), 0.3)
         np.testing.assert_array_equal(found, prior_mean(raters))
-        assert found[raters] > (raters - 2) * found[0]  # whatever the raters say
+        assert found[raters] > (raters - 2) * found[0]  # for any votes of the raters
 
 
 def test_a_gain_is_that_of_cases_left_out_one_by_one() -> None:
@@ -311,7 +312,8 @@ def test_an_edited_record_is_refused(tmp_path: Any) -> None:
         ic.LearnedFusionFilter.Load(path)
 
 
-# -- refusals and warnings --------------------------------------------------------------------
+# -- rejected inputs and warnings
+# -----------------------------------------------------------------
 
 
 def test_before_fit_there_is_nothing() -> None:
@@ -343,7 +345,7 @@ def test_others_than_the_raters_of_fit_are_refused() -> None:
     named = [dict(zip(names, raters, strict=True)) for raters in of.cases]
     filter_ = ic.LearnedFusionFilter()
     filter_.Fit(named, of.truths)
-    filter_.Execute(of.cases[0])  # whose names are not known
+    filter_.Execute(of.cases[0])  # the raters' names are unknown
     filter_.Execute(named[0])
     assert "A" in filter_.GetExplanation()
     turned = {name: named[0][name] for name in reversed(names)}
@@ -395,6 +397,6 @@ def test_an_answer_unlike_that_of_consensus_gives_way_to_it() -> None:
     votes = ("+-", "-+")
     table = LabelTable(1, votes, (1, 0), (6, 6), (90, 90), (0, 90), 10, 10, 100)
     learner = Learner(StackedTables.of([table], 2))
-    # Of 100 voxels of Consensus 10 are left: their Dice is too low.
+    # Only 10 of 100 voxels of Consensus remain: the Dice with it is too low.
     assert learner.dice(np.array([False, True])) == pytest.approx(learner.consensus_dice)
     assert learner.dice(np.array([True, True])) == pytest.approx(2 * 100 / (190 + 100))

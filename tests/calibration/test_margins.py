@@ -1,4 +1,4 @@
-"""The margin of a case by brute force, and the guarantee for the next case by repetition."""
+"""The margin of a case against brute force, and the guarantee for new cases by repetition."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def masks(seed, shape=(6, 12, 13)):
 
 
 def of_arrays(consensus, reference, spacing=SIDES):
-    """Make a case of these masks."""
+    """Return a case with these masks."""
     return ProbabilityCase(
         (consensus.astype(float),), spacing, reference=reference.astype(np.uint16)
     )
@@ -71,7 +71,7 @@ def test_the_margin_inward_is_the_depth_of_what_is_not_in_the_reference(seed):
 @pytest.mark.parametrize("share", [1.0, 0.99, 0.8])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_case_is_covered_with_its_own_margin_and_no_smaller_one(seed, share, direction):
-    """Checked on the label sets, by the definition."""
+    """Checked on the label sets according to the definition."""
     consensus, reference = masks(seed)
     case = of_arrays(consensus, reference)
     options = replace(OUTWARD, direction=direction, covered_share=share)
@@ -90,14 +90,14 @@ def test_a_case_is_covered_with_its_own_margin_and_no_smaller_one(seed, share, d
 def test_a_ratio_makes_the_margin_longer_along_the_patient():
     consensus, reference = np.zeros((2, 9, 9, 9), bool)
     consensus[4, 4, 4] = True
-    reference[1, 4, 4] = True  # 3 slices of 3 mm away
+    reference[1, 4, 4] = True  # 3 slices of 3 mm apart
     case = of_arrays(consensus, reference, (3.0, 1.0, 1.0))
     assert margin_scores(case, OUTWARD).margins == (9.0,)
     assert margin_scores(case, replace(OUTWARD, craniocaudal_ratio=2.0)).margins == (4.5,)
     turned = replace(case, craniocaudal_axis=1)
     assert margin_scores(turned, replace(OUTWARD, craniocaudal_ratio=2.0)).margins == (9.0,)
     sets = margin_sets(case, replace(OUTWARD, craniocaudal_ratio=2.0), [2.0], (slice(None),) * 3)
-    # An ellipsoid of 2 mm across and 4 mm along.
+    # An ellipsoid with semi-axes of 2 mm and 4 mm.
     z, y, x = np.indices((9, 9, 9)) - 4
     np.testing.assert_array_equal(sets[1], (1.5 * z) ** 2 + y**2 + x**2 <= 4)
 
@@ -108,7 +108,7 @@ def test_nothing_covers_what_an_empty_consensus_lacks():
     assert margin_scores(of_arrays(nothing, something), OUTWARD).margins == (np.inf,)
     assert margin_scores(of_arrays(nothing, something), INWARD).margins == (0.0,)
     assert margin_scores(of_arrays(something, nothing), OUTWARD).margins == (0.0,)
-    # The whole consensus is wrong: its middle is two voxels of 0.7 mm deep.
+    # The whole consensus is wrong: its centre is two voxels of 0.7 mm deep.
     assert margin_scores(of_arrays(something, nothing), INWARD).margins == (pytest.approx(1.4),)
     for options in (OUTWARD, INWARD, BOTH):
         assert margin_scores(of_arrays(nothing, nothing), options).margins == (0.0,)
@@ -126,9 +126,10 @@ def test_margins_do_not_depend_on_where_the_image_ends_or_which_way_it_runs(seed
         assert label_margin(*padded, SIDES, options) == margin
 
 
-# -- what is promised --------------------------------------------------------------------------
+# -- guarantees
+# ------------------------------------------------------------------------------------
 
-#: Families of cohorts, and the margin that each is to be covered by.
+#: Families of cohorts, and the coverage that each margin guarantees.
 FAMILIES = {
     "disc": ({}, OUTWARD),
     "lesions": ({"bias": 1.0}, replace(OUTWARD, covered_share=0.99)),
@@ -140,7 +141,7 @@ TESTS = 10
 
 
 def drawn_scores(family, cohorts):
-    """(cohorts, cases) sufficient margins in repeated cohorts; seeds from 3000 on."""
+    """Return (cohorts, cases) sufficient margins in repeated cohorts with seeds from 3000 on."""
     more, options = FAMILIES[family]
     scores = np.empty((cohorts, max(SIZES) + TESTS))
     for place in np.ndindex(scores.shape):
@@ -158,13 +159,13 @@ def drawn_scores(family, cohorts):
 )
 @pytest.mark.parametrize("family", FAMILIES)
 def test_cases_are_covered_as_often_as_exchangeable_ones_are(family, cohorts, worth):
-    """The number of covered cases among 10 others is distributed as BetaBinomial(10, k, n + 1 - k).
+    """The number of covered cases among 10 others follows BetaBinomial(10, k, n + 1 - k).
 
-    Each ten of a cohort's sixty cases are the others in turn. For exchangeable scores, the variance
-    of the mean over these turns is a fourteenth (n = 20, alpha = .05) to an eightieth of that of
-    one turn, so 40 cohorts are as informative as 500 with a single turn. The mean over cohorts must
-    be within 3.3 standard errors for 500 cohorts; by chance, one of the 18 means of the full test
-    would exceed them in one of 50 such tests.
+    Each group of ten among a cohort's sixty cases in turn serves as the others. For exchangeable
+    scores, the variance of the mean over these groups is 1/14 (n = 20, alpha = .05) to 1/80 of the
+    variance for a single group, so 40 cohorts are as informative as 500 with a single group each.
+    The mean over cohorts must be within 3.3 standard errors for 500 cohorts; any of the 18 means
+    of the full test would exceed this limit by chance in one of 50 runs of the test.
     """
     scores = drawn_scores(family, cohorts)
     for alpha in ALPHAS:
@@ -181,7 +182,7 @@ def test_cases_are_covered_as_often_as_exchangeable_ones_are(family, cohorts, wo
 
 
 def test_the_law_would_notice_a_margin_that_promises_too_much():
-    """The control: with a rank too low by two cases, the mean exceeds the limits."""
+    """Control: with a rank that is too low by two cases, the mean exceeds the limits."""
     rng = np.random.default_rng(0)
     n, alpha, cohorts = 50, 0.1, 500
     rank = conformal_rank(alpha, n)

@@ -1,4 +1,4 @@
-"""A record is used as it was written, or refused in one line; whatever was done to it."""
+"""However a record was modified, it is either used as written or rejected in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples differ as readers do, their mean is the probability, and volumes have an interval."""
+"""Samples differ as readers do, their mean is the probability, and volumes have intervals."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def test_samples_overlap_as_readers_do_and_samples_of_the_vote_alone_more(fuser,
     samples = ic.SampleSegmentations(fuser, ROUND, seed=1)
     assert abs(mean_dice(masks_of(samples)) - between_readers) <= 0.03
     plain = ic.SampleSegmentations(fuser, ROUND, seed=1, widen=False)
-    # p is estimated from J votes only, so it underestimates their disagreement by 1 / J.
+    # p is estimated from only J votes, so it underestimates the raters' disagreement by a
+    # factor 1 - 1 / J.
     expected = between_readers + (1 - between_readers) / 4
     assert mean_dice(masks_of(plain)) == pytest.approx(expected, abs=0.03)
 
@@ -201,7 +202,9 @@ def test_labels_that_cannot_be_sampled_have_no_volume_interval():
 
 
 def leaves_out(family, number):
-    """By case, whether the interval of the others contains the volume of a left-out reader."""
+    """Return, case by case, whether the others' interval contains the volume of a left-out
+    reader.
+    """
     for seed in range(3000, 3000 + number):
         case = level_case(seed, family)
         masks = [member > 0 for member in case.members]
@@ -243,7 +246,7 @@ def test_volumes_of_arrays_are_voxels_and_of_large_structures_hardly_other_ones(
     fine = [ic.SampleSegmentations(vote, seed=seed).volume() for seed in range(5)]
     assert coarse.estimate == pytest.approx(np.mean([r.sum() for r in raters]), rel=1e-3)
     assert coarse.estimate == pytest.approx(fine[0].estimate, rel=1e-3)
-    # The bounds are from two hundred draws: they differ at most as with another seed.
+    # The bounds come from two hundred draws: they differ no more than with another seed.
     for end in ("low", "high"):
         ends = [getattr(one, end) for one in fine]
         assert 0.98 * min(ends) < getattr(coarse, end) < 1.02 * max(ends)

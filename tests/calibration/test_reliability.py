@@ -10,7 +10,7 @@ from itk_consensus.calibration.reliability import BINS, Reliability, Reliability
 
 
 def brute_force_ece(p, happened):
-    """The paper's sum over bins, written out."""
+    """Compute the paper's sum over bins explicitly."""
     total = 0.0
     for m in range(BINS):
         last = m == BINS - 1
@@ -61,7 +61,7 @@ def test_honest_probabilities_have_no_calibration_error():
     p = rng.random(200_000)
     y = rng.random(p.size) < p
     summary = Reliability.of([1 - p, p], y).summary()
-    # Each of 15 bins holds 13,000 voxels: a standard error below .0045 each.
+    # Each of 15 bins contains 13,000 voxels, so its standard error is below .0045.
     assert summary.class_ece < 0.0045
     assert summary.brier == pytest.approx(1 / 6, abs=0.003)
 

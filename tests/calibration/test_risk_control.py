@@ -36,7 +36,9 @@ def test_rank_takes_alpha_at_its_decimal_word(n, rank):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "alpha"), [(20, 0.1), (45, 0.05)])
 def test_coverage_of_continuous_scores_is_the_closed_form(n, alpha):
-    """Given calibration, coverage is Beta(k, n + 1 - k) distributed; uniform scores show it."""
+    """Given the calibration set, coverage follows Beta(k, n + 1 - k); tested with uniform
+    scores.
+    """
     _coverage_follows_beta(n, alpha, draws=20_000)
 
 
@@ -91,12 +93,12 @@ def test_larger_alpha_never_widens_the_band(cases):
 
 
 GRID_STEP = 0.01
-# Thresholds of MAPIE 1.6 for `segmentations`; a test below repeats them if it is installed.
+# Thresholds of MAPIE 1.6 for `segmentations`; a test below recomputes them if it is installed.
 MAPIE_THRESHOLDS = {0.05: 0.18, 0.1: 0.3, 0.2: 0.45}
 
 
 def segmentations():
-    """40 small probability maps of unequal quality, and their truths."""
+    """Return 40 small probability maps of varying quality, and the true masks."""
     rng = np.random.default_rng(3)
     truth = rng.random((40, 1, 12, 12)) < 0.4
     logits = rng.normal(np.where(truth, 1.0, -1.0) + rng.normal(0, 0.7, (40, 1, 1, 1)), 1.0)
@@ -106,7 +108,7 @@ def segmentations():
 @pytest.mark.parametrize("alpha", MAPIE_THRESHOLDS)
 def test_risk_threshold_agrees_with_mapie_within_one_grid_step(alpha):
     probability, truth = segmentations()
-    # Scores that fall with the probability: a voxel is kept if its score is small enough.
+    # Scores decrease with the probability: a voxel is kept if its score is low enough.
     cases = [[ScoreDistribution.of(-p[t])] for p, t in zip(probability, truth, strict=True)]
     assert -risk_threshold(cases, alpha) == pytest.approx(MAPIE_THRESHOLDS[alpha], abs=GRID_STEP)
 

@@ -9,7 +9,7 @@ from itk_consensus.calibration.scaling import METHODS, ScalingTable, choose_scal
 
 
 def case(true_share: float, said: float = 0.9, voxels: int = 400) -> ScalingTable:
-    """A case in which half of the voxels have probability `said`, the others 1 - `said`."""
+    """Return a case in which half of the voxels have probability `said`, the others 1 - `said`."""
     labels = np.arange(voxels) < true_share * voxels
     p = np.full(voxels, said)
     mirrored = np.concatenate([p, 1 - p])

@@ -21,7 +21,7 @@ probabilities = hnp.arrays(float, 40, elements=st.floats(0, 1))
 
 
 def drawn(temperature, bias, size=200_000, seed=0):
-    """Overconfident probabilities whose calibrated version is known."""
+    """Draw overconfident probabilities whose calibrated version is known."""
     rng = np.random.default_rng(seed)
     p = expit(rng.normal(0, 4, size))
     labels = rng.random(size) < expit(log_odds(p) / temperature + bias)
@@ -32,7 +32,7 @@ def drawn(temperature, bias, size=200_000, seed=0):
 def test_temperature_and_bias_are_recovered(temperature, bias):
     p, labels = drawn(temperature, bias)
     scaling = LogitScaling.fit(ScalingTable.of([p], labels), with_bias=True)
-    # Standard errors at 200,000 voxels are below .01.
+    # Standard errors for 200,000 voxels are below .01.
     assert scaling.temperature == pytest.approx(temperature, rel=0.03)
     assert scaling.bias == pytest.approx((0.0, bias), abs=0.03)
 
@@ -94,12 +94,14 @@ def test_labels_stay_a_distribution(method):
     scaled = np.array(scaling.apply(list(p)))
     np.testing.assert_allclose(scaled.sum(axis=0), 1)
     if method != "isotonic":
-        # Standard error about .06 at 2,000 voxels.
+        # The standard error is about .06 for 2,000 voxels.
         assert scaling.temperature == pytest.approx(2.5, abs=0.3)
 
 
 def brute_force_isotonic(means, weights):
-    """Min-max formula: the value at i is max over a <= i of min over b >= i of the block mean."""
+    """Apply the min-max formula: the value at i is the maximum over a <= i of the minimum over
+    b >= i of the block mean.
+    """
     n = len(means)
     block = lambda a, b: np.average(means[a : b + 1], weights=weights[a : b + 1])  # noqa: E731
     return [max(min(block(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)]

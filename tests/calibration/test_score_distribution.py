@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from itk_consensus.calibration.scores import ScoreDistribution
 
-# Few distinct values, so that ties are the rule.
+# Few distinct values, so that ties are frequent.
 scores_lists = st.lists(st.integers(-4, 4).map(lambda n: n / 2), min_size=1, max_size=60)
 
 
@@ -49,7 +49,7 @@ def test_nothing_to_miss_is_missed_by_no_threshold():
 
 
 def test_tolerance_means_its_decimal_digits():
-    """0.1 of 30 voxels are 3, and 0.7 of 10 are 7, despite binary rounding."""
+    """0.1 of 30 voxels is 3, and 0.7 of 10 is 7, despite binary rounding."""
     ranks = np.arange(1, 31)
     assert ScoreDistribution.of(ranks).threshold_for(0.1) == 27
     assert ScoreDistribution.of(ranks[:10]).threshold_for(0.7) == 3

@@ -295,7 +295,7 @@ def test_the_command_says_which_method_needs_memory(
     stores: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = str(tmp_path / "f.zarr")
-    words = ["fuse", *map(str, stores), "-o", output, "--method", "shape-average"]
+    words = ["fuse", *map(str, stores), "-o", output, "--method", "spatial-staple"]
     assert main(words) != 0
     assert "cannot be exact in chunks" in capsys.readouterr().err
 
@@ -321,7 +321,7 @@ def test_what_is_no_volume_is_named(stores: list[Path], tmp_path: Path) -> None:
     with pytest.raises(FileError, match="plain group"):
         open_volume(tmp_path / "group.zarr")
     with pytest.raises(InputError, match="cannot be exact in chunks"):
-        fuse_volumes(stores, tmp_path / "f.zarr", ic.ShapeBasedAveragingFilter())
+        fuse_volumes(stores, tmp_path / "f.zarr", ic.SpatialSTAPLEFilter())
 
 
 def test_blocks_are_whole_chunks(stores: list[Path]) -> None:

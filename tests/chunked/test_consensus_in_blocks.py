@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
+import SimpleITK as sitk
+import zarr
 from distributed import Client
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
@@ -18,12 +23,19 @@ from scipy.ndimage import gaussian_filter
 import itk_consensus as ic
 from itk_consensus.batch.workers import LOCAL, dask_client
 from itk_consensus.chunked import block_chunks
+from itk_consensus.chunked.big_volumes import fuse_volumes
+from itk_consensus.chunked.chunked_result import ChunkedResult, work_of
+from itk_consensus.chunked.graph import ArrayInputs
 from itk_consensus.core.errors import ConsensusError, InputError
 from itk_consensus.fusing import near_copies
+from itk_consensus.fusing.fusion_result import label_type
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.consensus import blocked_masks, scale_bands
+from itk_consensus.methods.shape import averaged_blocks
 from itk_consensus.space.blocks import Blocked, Blocks
 from itk_consensus.space.pieces import block_finders, block_pieces, label_pieces, raters_by_piece
+from itk_consensus.votes.ties import TIE_RULES
+from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 FILTERS = (ic.CoherenceVoteFilter, ic.ConsensusFilter)
 
@@ -31,15 +43,33 @@ FILTERS = (ic.CoherenceVoteFilter, ic.ConsensusFilter)
 LARGEST = {2: (60, 60), 3: (30, 30, 30), 4: (3, 13, 13, 13)}
 
 
+#: Thick slices, voxels of three sizes, some so long that no scale reaches the next one.
+ANISOTROPIC = {
+    2: [(2.5, 1.0), (0.7, 6.0)],
+    3: [(3.0, 0.8, 0.8), (0.5, 1.1, 9.0)],
+    4: [(7.0, 2.0, 1.0, 1.0), (0.1, 1.0, 0.6, 4.0)],
+}
+
+
+OUTPUTS = [
+    *(("probability_image", label) for label in (None, 0, 1, 2, 7)),
+    *(("uncertainty_image", kind) for kind in UNCERTAINTY_KINDS),
+]
+
+
 class Drawn(NamedTuple):
     """Raters of a volume, their masks, the chunks, and the size of blocks."""
 
     raters: list[Any]
     given: dict[str, Any]
+    spacing: tuple[float, ...]  #: In mm, in array order
     chunks: tuple[tuple[int, ...], ...]
     side: int
     packed_side: int
     full_grid: int
+    output: (
+        tuple[str, Any] | None
+    )  #: What is asked for beside the label map: a method, and its argument
 
 
 def smooth(rng: np.random.Generator, shape: tuple[int, ...], sigma: float) -> NDArray[Any]:
@@ -76,10 +106,12 @@ def drawn_cases(draw: Callable[..., Any], dimension: int) -> Drawn:
     return Drawn(
         raters,
         given,
+        tuple(draw(st.sampled_from([(1.0,) * dimension, *ANISOTROPIC[dimension]]))),
         tuple(_uneven(rng, size) for size in shape),
         draw(st.sampled_from([12, 16, 32])),
         draw(st.sampled_from([5, 8, 16])),
         draw(st.sampled_from([10, scale_bands.VOXELS_OF_FULL_GRID])),
+        draw(st.sampled_from(OUTPUTS)),
     )
 
 
@@ -89,44 +121,78 @@ def _uneven(rng: np.random.Generator, size: int) -> tuple[int, ...]:
     return tuple(int(n) for n in np.diff([0, *sorted(cuts), size]))
 
 
-def told(filter_: LabelFusionFilter, images: list[Any]) -> tuple[Any, ...]:
-    """The label map, its dtype and the measurements; or the error."""
+def told(result: Any, output: tuple[str, Any] | None) -> tuple[Any, ...]:
+    """The label map and another output, their types and what is measured beside them."""
+    images = [result.label_image()]
+    if output is not None:
+        images.append(getattr(result, output[0])(output[1]))
+    arrays = [
+        image.compute(scheduler="synchronous")
+        if isinstance(image, da.Array)
+        else sitk.GetArrayFromImage(image)
+        for image in images
+    ]
+    types = [voxels.dtype for voxels in arrays]
+    return *arrays, types, result.labels, result.estimate
+
+
+def each(function: Callable[[Any], Any], given: Any) -> Any:
+    """What a function makes of an image, of each of a list, and of each value of a dictionary."""
+    if isinstance(given, dict):
+        return {name: each(function, one) for name, one in given.items()}
+    if isinstance(given, list):
+        return [each(function, one) for one in given]
+    return None if given is None else function(given)
+
+
+def in_memory(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> tuple[Any, ...]:
+    """What images of this spacing come to, or the error."""
+
+    def image(array: NDArray[Any]) -> sitk.Image:
+        found = sitk.GetImageFromArray(array, isVector=False)
+        found.SetSpacing(drawn.spacing[::-1])
+        return found
+
+    fuser = filter_(**each(image, drawn.given))
     try:
-        fused = filter_.Execute(images)
-        if isinstance(fused, da.Array):
-            fused = fused.compute(scheduler="synchronous")
+        fuser.Execute(each(image, drawn.raters))
     except ConsensusError as error:
         return (type(error),)
-    numbers: tuple[Any, ...] = (filter_.GetLabels(),)
-    if isinstance(filter_, ic.ConsensusFilter):
-        numbers += filter_.GetChoice(), filter_.GetCopiedRaters()
-        numbers += filter_.GetVoteDice(), filter_.GetVoteIsNoise()
-    return fused, fused.dtype, numbers
+    return told(fuser.GetResult(), drawn.output)
 
 
-def check(filter_: type[LabelFusionFilter], drawn: Drawn) -> None:
+def in_chunks(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> tuple[Any, ...]:
+    """The same of dask arrays; volumes on disk have a spacing, a caller's arrays have none."""
+    given, raters = each(partial(da.from_array, chunks=drawn.chunks), [drawn.given, drawn.raters])
+    fuser = filter_(**given)
+    try:
+        if set(drawn.spacing) == {1.0}:
+            fuser.Execute(raters)
+            return told(fuser.GetResult(), drawn.output)
+        types = [rater.dtype for rater in raters if rater is not None]
+        shape = tuple(map(sum, drawn.chunks))
+        work = work_of(fuser, shape, drawn.spacing, types, raters)
+        inputs = ArrayInputs.make(raters, fuser.images_among_parameters(), work)
+        result = ChunkedResult(work, inputs, label_type(types), fuser.without_images())
+        return told(result, drawn.output)
+    except ConsensusError as error:
+        return (type(error),)
+
+
+def check(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> None:
     """Raise unless the results in chunks and in memory are equal."""
-
-    def lazily(array: Any) -> Any:
-        return None if array is None else da.from_array(array, chunks=drawn.chunks)
-
-    lazy = {
-        name: [*map(lazily, one)] if isinstance(one, list) else lazily(one)
-        for name, one in drawn.given.items()
-    }
     with pytest.MonkeyPatch.context() as patch:
         for module in (blocked_masks, near_copies):
             patch.setattr(module, "SIDE", drawn.side)
         patch.setattr(block_chunks, "_PACKED_SIDE", drawn.packed_side)
         patch.setattr(scale_bands, "VOXELS_OF_FULL_GRID", drawn.full_grid)
-        wanted = told(filter_(**drawn.given), drawn.raters)
-        found = told(filter_(**lazy), [*map(lazily, drawn.raters)])
-    np.testing.assert_array_equal(found[0], wanted[0])
-    assert found[1:] == wanted[1:]
+        wanted, found = in_memory(filter_, drawn), in_chunks(filter_, drawn)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("dimension", LARGEST)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.data())
 def test_chunks_come_to_the_bits_of_memory(dimension: int, data: st.DataObject) -> None:
     drawn = data.draw(drawn_cases(dimension))
@@ -144,6 +210,96 @@ def test_many_more_chunkings_come_to_the_bits_of_memory(
     drawn = data.draw(drawn_cases(dimension))
     for filter_ in FILTERS:
         check(filter_, drawn)
+
+
+def check_shape_average(drawn: Drawn) -> None:
+    """Raise unless averaged distances in chunks decide as in memory."""
+    choice = np.random.default_rng(drawn.raters[0].sum() if drawn.raters[0] is not None else 0)
+    filter_ = partial(
+        ic.ShapeBasedAveragingFilter,
+        TieRule=str(choice.choice(TIE_RULES)),
+        TrimFraction=float(choice.choice([0.0, 0.3])),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(averaged_blocks, "SIDE", drawn.side)
+        patch.setattr(averaged_blocks, "FIRST_REACH", 1.5)
+        check(filter_, drawn._replace(output=None))
+
+
+@pytest.mark.parametrize("dimension", LARGEST)
+@settings(max_examples=4, deadline=None)
+@given(st.data())
+def test_shape_averages_of_chunks_are_those_of_memory(dimension: int, data: st.DataObject) -> None:
+    check_shape_average(data.draw(drawn_cases(dimension)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", LARGEST)
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_many_more_shape_averages_of_chunks_are_those_of_memory(
+    dimension: int, data: st.DataObject
+) -> None:
+    check_shape_average(data.draw(drawn_cases(dimension)))
+
+
+def ome_store(path: Path, voxels: NDArray[Any], drawn: Drawn, chunks: tuple[int, ...]) -> Path:
+    """An OME-Zarr image of some spacing."""
+    group = zarr.create_group(str(path), zarr_format=3)
+    group.create_array("0", shape=voxels.shape, chunks=chunks, dtype=voxels.dtype)[:] = voxels
+    names = "tzyx"[-voxels.ndim :]
+    axes = [{"name": name, "type": "time" if name == "t" else "space"} for name in names]
+    transforms = [{"type": "scale", "scale": list(drawn.spacing)}]
+    datasets = [{"path": "0", "coordinateTransformations": transforms}]
+    group.attrs["ome"] = {"version": "0.5", "multiscales": [{"axes": axes, "datasets": datasets}]}
+    return path
+
+
+def in_stores(drawn: Drawn, folder: Path) -> Any:
+    """The voxels of a store that stores of this spacing are fused to, or the error."""
+    chunks = tuple(map(max, drawn.chunks))
+    paths = [
+        ome_store(folder / f"{number}.zarr", voxels, drawn, chunks)
+        for number, voxels in enumerate([*drawn.raters, *drawn.given.values()])
+    ]
+    number, output = len(drawn.raters), folder / "fused.zarr"
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(blocked_masks, "SIDE", drawn.side)
+            mask = paths[number] if drawn.given else None
+            fuse_volumes(paths[:number], output, ic.ConsensusFilter(), mask=mask, block=chunks)
+    except ConsensusError as error:
+        return type(error)
+    return zarr.open_array(str(output), path="0", mode="r")[:]
+
+
+def check_stores(drawn: Drawn, folder: Path) -> None:
+    """Raise unless stores come to what images in memory come to."""
+    mask = {name: image for name, image in drawn.given.items() if name == "MaskImage"}
+    raters = [rater for rater in drawn.raters if rater is not None]
+    drawn = drawn._replace(raters=raters, given=mask)
+    with TemporaryDirectory(dir=folder) as place:
+        found = in_stores(drawn, Path(place))
+    np.testing.assert_array_equal(found, in_memory(ic.ConsensusFilter, drawn)[0])
+
+
+@pytest.mark.parametrize("dimension", LARGEST)
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_stores_of_any_spacing_come_to_the_bits_of_memory(
+    dimension: int, tmp_path: Path, data: st.DataObject
+) -> None:
+    check_stores(data.draw(drawn_cases(dimension)), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", LARGEST)
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_many_more_stores_come_to_the_bits_of_memory(
+    dimension: int, tmp_path: Path, data: st.DataObject
+) -> None:
+    check_stores(data.draw(drawn_cases(dimension)), tmp_path)
 
 
 @settings(max_examples=60, deadline=None)
@@ -200,9 +356,9 @@ def test_two_workers_give_the_same_bytes(filter_: type[LabelFusionFilter], clien
     assert found.tobytes() == filter_().Execute(raters).tobytes()
 
 
-def test_of_chunks_there_is_the_label_map_only() -> None:
+def test_of_chunks_there_is_no_dice_optimal_map() -> None:
     lazy = [da.zeros((8, 8), np.uint8, chunks=4)] * 3
     filter_ = ic.ConsensusFilter()
     filter_.Execute(lazy)
     with pytest.raises(InputError, match=r"ConsensusFilter: .*memory first"):
-        filter_.GetProbabilityImage().compute(scheduler="synchronous")
+        filter_.GetDiceOptimalImage()

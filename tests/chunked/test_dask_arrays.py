@@ -269,10 +269,10 @@ def test_shapes_must_agree() -> None:
 
 
 def test_outputs_that_need_memory_say_so() -> None:
-    staple = ic.STAPLEImageFilter()
-    staple.Execute(chunked(raters(), 7))
+    consensus = ic.ConsensusFilter()
+    consensus.Execute(chunked(raters(), 7))
     with pytest.raises(InputError, match="needs the images in memory"):
-        staple.GetDiagnostics()
+        consensus.GetCandidateNames()
 
 
 def test_nobody_imports_dask_unless_the_caller_did() -> None:

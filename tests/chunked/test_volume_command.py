@@ -86,7 +86,7 @@ def test_nobody_is_a_copy_who_marked_nothing(
         (["--label", "1"], "--label is not available"),
         (["--uncertainty-kind", "entropy"], "--uncertainty-kind is not available"),
         (["--method", "staple", "--prior", "ann.zarr"], "--prior"),
-        (["--method", "shape-average"], "shape-average: cannot be exact in chunks"),
+        (["--method", "spatial-staple"], "spatial-staple: cannot be exact in chunks"),
     ],
     ids=str,
 )

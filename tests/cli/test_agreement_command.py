@@ -1,4 +1,4 @@
-"""``itk-consensus agreement``."""
+"""``itk-consensus agreement``: the printed table, CSV and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command atlas, which takes what antsJointFusion takes."""
+"""The command atlas, which accepts the inputs of antsJointFusion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def written(array: np.ndarray, name: str) -> sitk.Image:
 
 @pytest.fixture
 def given(case: AtlasCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The words of a plain call, in a folder that holds its files."""
+    """Return the arguments of a plain call, in a folder that contains its files."""
     monkeypatch.chdir(tmp_path)
     written(case.target.astype(np.float32), "t.nrrd")
     words = ["atlas", "-d", "3", "-t", "t.nrrd"]

@@ -1,4 +1,4 @@
-"""The command line that BIDS apps share, and what it leaves behind."""
+"""The standard BIDS-app command line, and the files it writes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from itk_consensus.core.errors import FileError
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
-    """Three participants with three raters each, one of them in two sessions."""
+    """Write three participants with three raters each, one of them in two sessions."""
     folder = tmp_path / "bids"
     stems = ("sub-01", "sub-02_ses-a", "sub-02_ses-b", "sub-03")
     for stem, case in zip(stems, ic.sample_cohort(4, seed=5), strict=True):
@@ -44,7 +44,8 @@ def test_participants_then_group_leave_a_valid_derivative_dataset(
     assert main([str(dataset), str(out), "participant", "--participant-label", "02"]) == 0
     assert derived(out) == {f"sub-02_ses-{s}_desc-consensus_dseg.nii.gz" for s in "ab"}
     first = {path: path.stat().st_mtime_ns for path in out.rglob("*_dseg.nii.gz")}
-    # Names of real datasets: regions, and the suffix of the image among the entities.
+    # File names as in public datasets: with a label entity, or with the image's suffix before
+    # other entities.
     for number, image in enumerate(ic.sample_cohort(1, seed=6)[0].raters[:2]):
         for name in (
             f"sub-04_label-lesion_desc-r{number}_mask.nii.gz",
@@ -57,7 +58,7 @@ def test_participants_then_group_leave_a_valid_derivative_dataset(
         "sub-amu02_desc-T2wrootletsconsensus_dseg.nii.gz",
     }
     assert len(derived(out)) == 6
-    # Who is done is not done again.
+    # Participants that are done are not processed again.
     assert {path: path.stat().st_mtime_ns for path in first} == first
     table = (out / "summary.csv").read_text(encoding="utf-8")
     assert all(name in table for name in ("sub-01", "sub-02_ses-a", "sub-02_ses-b", "sub-03"))
@@ -80,7 +81,7 @@ def test_one_bad_participant_is_listed_and_the_others_are_fused(
     said = capsys.readouterr()
     assert "sub-01" in said.out + said.err
     assert "Traceback" not in said.out + said.err
-    # Mended, it is all that is left to do.
+    # Once the file is repaired, only this participant remains to be processed.
     good = dataset / "sub-01" / "anat" / "sub-01_desc-a_dseg.nii.gz"
     shutil.copy(good, good.with_name("sub-01_desc-b_dseg.nii.gz"))
     assert main([str(dataset), str(out), "group"]) == 0

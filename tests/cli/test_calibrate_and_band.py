@@ -31,7 +31,9 @@ def run(*words):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Twelve cases as files, with one CSV file that names probabilities and one that does not."""
+    """Write twelve cases as files, with one CSV file that lists probabilities and one that does
+    not.
+    """
     folder = tmp_path_factory.mktemp("cases")
     rows = ["case,probability,reference,raters"]
     for number, case in enumerate(cohort(NUMBER)):
@@ -231,7 +233,7 @@ def test_csv_and_json_say_the_same(tmp_path, name, text):
     assert first.name == "a"
     assert first["raters"] == (tmp_path / "x.nrrd", tmp_path / "sub/y.nrrd")
     assert second["raters"] == (tmp_path / "z.nrrd",)
-    assert second.name == {"cases.csv": "3", "cases.json": "1"}[name]  # its place in the file
+    assert second.name == {"cases.csv": "3", "cases.json": "1"}[name]  # position in the file
 
 
 @pytest.mark.parametrize(

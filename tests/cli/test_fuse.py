@@ -52,7 +52,7 @@ def array_of(path: Path) -> Any:
 
 @pytest.fixture
 def arrays() -> list[Any]:
-    """Three noisy copies of one block: odd, so that no vote is tied."""
+    """Return three noisy copies of one block; with an odd number no vote is tied."""
     rng = np.random.default_rng(1)
     truth = np.zeros((6, 10, 12), np.uint8)
     truth[1:5, 2:8, 3:9] = 1
@@ -73,7 +73,9 @@ def output(tmp_path: Path) -> str:
 
 
 def error_line(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line on stderr, warnings aside, of a command that fails with exit code 2."""
+    """Return the single line on stderr, except warnings, of a command that fails with exit code
+    2.
+    """
     capfd.readouterr()
     assert main(list(arguments)) == 2
     captured = capfd.readouterr()
@@ -322,7 +324,7 @@ def test_two_dimensional_png_files_are_fused_into_png(tmp_path: Path) -> None:
 
 
 def strictly(text: str) -> Any:
-    """Parse JSON and refuse the NaN and Infinity that Python lets through."""
+    """Parse JSON, rejecting the NaN and Infinity that Python accepts."""
 
     def refuse(constant: str) -> None:
         raise AssertionError(f"{constant} is not JSON")
@@ -373,7 +375,7 @@ def test_parameters_that_were_set_are_reported(
     assert parameters["InitializationRange"] == [0.6, 0.9]
     assert parameters["ExcludeConsensusVoxels"] is True
     assert parameters["MaximumIterations"] == 7
-    assert parameters["SensitivityPrior"] == [3.0, 1.0]  # follows from the variant
+    assert parameters["SensitivityPrior"] == [3.0, 1.0]  # default of the advanced variant
 
 
 def test_undefined_measures_are_null_and_the_warning_is_one_line(
@@ -443,7 +445,7 @@ def test_no_consensus_is_made_unseen_unless_it_is_asked_for(
 
 
 def shown_default(parameter: Any) -> str | None:
-    """A default as a user would type it, if it is a plain value."""
+    """Return a default as a user would type it, if it is a plain value."""
     if callable(parameter.default) or parameter.default is None or parameter.default == ():
         return None
     if isinstance(parameter.default, tuple):
@@ -563,7 +565,7 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"{itk_consensus.__version__}\n"
 
 
-# -- files that are wrong --------------------------------------------------------------------
+# -- invalid files ------------------------------------------------------------------------------
 
 
 def test_unreadable_inputs_are_one_clear_line(
@@ -643,7 +645,7 @@ def test_an_old_output_survives_a_write_that_fails(
     write = sitk.WriteImage
 
     def fails_on_large_images(image: Any, path: str, *rest: Any) -> None:
-        if image.GetNumberOfPixels() > 4**3:  # the rehearsal is let through
+        if image.GetNumberOfPixels() > 4**3:  # let the preliminary check pass
             Path(path).write_bytes(b"half a file")
             raise OSError(28, "No space left on device")
         write(image, path, *rest)
@@ -655,7 +657,7 @@ def test_an_old_output_survives_a_write_that_fails(
     assert not list(Path(output).parent.glob(".itk_consensus*"))
 
 
-# -- how it ends -----------------------------------------------------------------------------
+# -- termination --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -759,7 +761,7 @@ def test_labels_are_counted_for_the_json_only_and_the_map_is_made_once(
 def test_a_name_made_from_a_pattern_never_overwrites(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Issue 27, item 2: with empty masks there is one label, and r0.nii.gz was replaced."""
+    """Issue 27, item 2: with empty masks there is one label, and r0.nii.gz was overwritten."""
     monkeypatch.chdir(tmp_path)
     names = ["r0.nii.gz", "r1.nii.gz", "r2.nii.gz"]
     for name in names:
@@ -798,7 +800,7 @@ def test_an_output_that_appears_during_the_work_is_not_replaced(
 def test_who_might_not_read_an_output_may_not_read_the_new_one(
     masks: list[str], tmp_path: Path, suffix: str
 ) -> None:
-    """Issue 27, item 16: --overwrite turned 600 into 644."""
+    """Issue 27, item 16: --overwrite changed permissions 600 to 644."""
     output, report = tmp_path / f"out{suffix}", tmp_path / "report.json"
     words = ["fuse", *masks, "--method", "vote", "-o", str(output), "--json", str(report)]
     assert main(words) == 0
@@ -812,7 +814,7 @@ def test_who_might_not_read_an_output_may_not_read_the_new_one(
 def test_escape_sequences_in_names_are_not_printed(
     arrays: list[Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Issue 27, item 15."""
+    """Issue 27, item 15: escape sequences in file names were printed."""
     paths = [str(tmp_path / f"\x1b]0;owned\x07{number}.nii.gz") for number in range(3)]
     for path, array in zip(paths, arrays, strict=True):
         sitk.WriteImage(image_of(array), path)
@@ -871,7 +873,7 @@ def test_the_demo_can_be_run_again_and_writes_what_it_says(
     }
     assert all(name in first.out for name in written)
     lines = first.out.splitlines()
-    assert len(lines) <= 24  # one screen
+    assert len(lines) <= 24  # fits on one screen
     assert max(map(len, lines)) <= 100 or str(folder) in max(lines, key=len)
     command = first.out.splitlines()[-1].split()
     assert command[:2] == ["itk-consensus", "fuse"]
@@ -910,7 +912,7 @@ def test_the_demo_without_matplotlib_says_how_to_get_the_picture(
 def test_the_demo_replaces_only_what_a_demo_wrote(
     tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Issue 27, item 1."""
+    """Issue 27, item 1: the demo overwrote files that it had not created."""
     (tmp_path / name).write_text('["of somebody else"]')
     line = error_line(capfd, "demo", "--output", str(tmp_path))
     assert f"{name} exists; give --overwrite to replace it" in line
@@ -932,7 +934,9 @@ def test_a_demo_folder_that_cannot_be_made_is_one_line(
 def test_a_report_looks_at_its_case_once(
     masks: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One `fuse --report` ran the findings 4 times, `near_copies` 5 and pair counts 8 times."""
+    """One call of `fuse --report` ran the findings 4 times, `near_copies` 5 and pair counts 8
+    times.
+    """
     asked: Counter[str] = Counter()
 
     def counting(owner: Any, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What people expect of any command line: guesses, silence, completion, files of options."""
+"""Conventions of command lines: suggestions, quiet mode, completion, option files."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def write(path: Path, array: Any) -> str:
 
 
 def table_of(folder: Path) -> dict[str, dict[str, str]]:
-    """The rows of a batch's table, by case."""
+    """Return the rows of a batch's table, by case."""
     lines = (folder / "summary.csv").read_text(encoding="utf-8").splitlines()
     return {row["case"]: row for row in csv.DictReader(lines)}
 
 
 @pytest.fixture
 def masks(tmp_path: Path) -> list[str]:
-    """Four readers who agree in an off-centre box."""
+    """Write four readers who agree on an off-centre box."""
     paths = []
     for rater in range(4):
         mask = np.zeros((12, 24, 30), np.uint8)
@@ -104,7 +104,7 @@ def test_a_batch_says_the_verdict_and_who_it_is_about(mirrored: list[str], tmp_p
     assert "reader-2 is mirrored along x" in index
 
 
-# -- an image is no rater --------------------------------------------------------------------
+# -- images are not raters -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["fuse", "report", "agreement"])
@@ -151,7 +151,7 @@ def test_images_and_labels_of_atlases_that_are_swapped_are_refused(
     assert not Path(output).exists()
 
 
-# -- our own results are no raters -----------------------------------------------------------
+# -- our own results are not raters --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["nii.gz", "nii", "nrrd", "nhdr", "mha", "mhd", "hdr"])
@@ -199,7 +199,7 @@ def test_the_mark_of_a_result_is_in_its_file_alone_and_is_not_inherited(
     assert not ic.Consensus([sitk.ReadImage(masks[0])] * 2).HasMetaDataKey("itk_consensus_output")
 
 
-# -- the odd one out -------------------------------------------------------------------------
+# -- the outlier ----------------------------------------------------------------------------------
 
 
 def test_of_several_files_the_one_that_lost_its_spacing_is_named(
@@ -248,7 +248,7 @@ def test_a_parcellation_of_many_labels_is_no_image(tmp_path: Path) -> None:
     assert main(["fuse", *paths, "-o", str(tmp_path / "c.nii.gz"), "--method", "vote", "-q"]) == 0
 
 
-# -- what was meant --------------------------------------------------------------------------
+# -- suggestions ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_misspelling_is_answered_by_a_guess(
     assert hint in capsys.readouterr().err
 
 
-# -- more words, or none ---------------------------------------------------------------------
+# -- verbose and quiet ---------------------------------------------------------------------------
 
 
 def test_quiet_leaves_errors_only_and_verbose_says_what_is_done(
@@ -372,7 +372,7 @@ def test_a_file_of_options_that_is_wrong_is_named(
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no signals")
 def test_two_interrupts_end_a_batch_without_a_traceback(tmp_path: Path) -> None:
-    """It hung for 20 s; what is asserted is how it ends, and what it says."""
+    """The batch hung for 20 s; the test checks how it terminates, and its message."""
     side = 96
     for case in range(3):
         for rater in range(3):

@@ -1,4 +1,4 @@
-"""No traceback, ever: every command is fed the same list of hostile arguments."""
+"""Commands never end in a traceback: each is run with the same list of hostile arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from itk_consensus.review.case import case_of_result
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[[str], "subprocess.CompletedProcess[str]"]
 
-#: What might stand where a file name is wanted; `folder` prepares those that need preparing.
+#: Possible arguments in place of a file name; `folder` prepares those that need preparation.
 HOSTILE = (
     "",
     " ",
@@ -67,7 +67,7 @@ HOSTILE = (
     "nan",
 )
 
-#: Every way a command takes a file; HERE is replaced.
+#: Every way in which a command accepts a file; HERE is replaced.
 PLACES = {
     "atlas": (
         "atlas -t HERE -g fractions.nii -g good.nii -l good.nii -l other.nii -o out.nii",
@@ -180,7 +180,7 @@ PLACES = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Small files of every kind, and nothing to write outside of."""
+    """Create small files of every kind, in a folder that contains all outputs."""
     monkeypatch.chdir(tmp_path)
     truth = np.zeros((4, 5, 6), np.uint8)
     truth[1:3, 1:4, 1:4] = 1
@@ -241,7 +241,7 @@ def test_a_hostile_argument_ends_in_one_clear_line(
             subprocess.run(["rm", "-rf", made], check=True, cwd=folder)
 
 
-# -- how a process may be started, and how it may be stopped ---------------------------------
+# -- how a process may be started and stopped -------------------------------------------------
 
 
 def in_shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
@@ -336,7 +336,7 @@ def test_answers_about_the_program_itself_load_no_library(run_python: Run) -> No
 
 
 def test_a_colour_picture_is_refused_by_its_name(tmp_path: Path, capfd: Any) -> None:
-    """Issue 44: the line began with a dict, as Python prints it."""
+    """Issue 44: the line began with a dict as printed by Python."""
     picture = tmp_path / "photo.png"
     sitk.WriteImage(sitk.Image([8, 9], sitk.sitkVectorUInt8, 3), str(picture))
     assert main(["fuse", str(picture), str(picture), "-o", str(tmp_path / "out.png")]) == 2
@@ -347,7 +347,7 @@ def test_a_colour_picture_is_refused_by_its_name(tmp_path: Path, capfd: Any) -> 
 
 
 def test_a_full_disk_asks_for_no_other_output(tmp_path: Path, capfd: Any, monkeypatch: Any) -> None:
-    """Issue 44: "is cut short ... did you mean", of a file that was to be written."""
+    """Issue 44: for an output file, the message was "is cut short ... did you mean"."""
     mask = sitk.GetImageFromArray(np.random.default_rng(0).integers(0, 2, (64, 64), np.uint8))
     for name in ("a.nii.gz", "b.nii.gz"):
         sitk.WriteImage(mask, str(tmp_path / name))
@@ -355,7 +355,7 @@ def test_a_full_disk_asks_for_no_other_output(tmp_path: Path, capfd: Any, monkey
 
     def cut_short(image: Any, path: str, *rest: Any) -> None:
         written(image, path, *rest)
-        if image.GetSize() == mask.GetSize():  # and not what is tried before the work
+        if image.GetSize() == mask.GetSize():  # not for the trial run before the work
             Path(path).write_bytes(Path(path).read_bytes()[:-40])
 
     monkeypatch.setattr(sitk, "WriteImage", cut_short)

@@ -1,4 +1,4 @@
-"""``learn``, ``fuse --learned`` and ``batch --learned``."""
+"""The command ``learn``, and the options ``fuse --learned`` and ``batch --learned``."""
 
 from __future__ import annotations
 

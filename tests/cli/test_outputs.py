@@ -143,7 +143,7 @@ def test_voxels_that_an_input_names_are_never_overwritten(tmp_path: Path, compre
     header, image = tmp_path / "inp.mhd", sitk.Image([4, 4, 4], sitk.sitkUInt8)
     sitk.WriteImage(image, str(tmp_path / "res.mhd"), compressed)
     (tmp_path / "res.mhd").rename(header)
-    # write_image compresses, so what it makes beside res.mhd is res.zraw.
+    # write_image compresses, so the data file that it writes next to res.mhd is res.zraw.
     voxels = tmp_path / ("res.zraw" if compressed else "res.raw")
     assert voxels.exists()
     target = tmp_path / "res.mhd" if compressed else voxels.with_suffix(".raw")

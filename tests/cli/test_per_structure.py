@@ -26,7 +26,9 @@ NAME = "Doe^Jane"
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three readers' RTSTRUCTs on a CT; the second spells otherwise, the first has one more."""
+    """Write three readers' RTSTRUCTs on a CT; the second uses other spellings, the first has
+    one more structure.
+    """
     folder = tmp_path_factory.mktemp("study")
     write_series(folder / "ct", SHAPE)
     z, y, x = np.indices(SHAPE)
@@ -81,7 +83,7 @@ def test_a_page_has_a_section_for_each_structure_on_the_ct_of_the_series(fused: 
         assert f'<h2 id="structure-{number}">{name}</h2>' in text
     assert "Grey values: lung" in text
     assert NAME.split("^")[0] not in text
-    assert "no consensus" in text  # of the node, which one reader drew
+    assert "no consensus" in text  # of the node, which only one reader drew
 
 
 def test_json_and_uncertainty_are_written_for_each_structure(fused: Path, study: Path) -> None:
@@ -97,7 +99,7 @@ def test_json_and_uncertainty_are_written_for_each_structure(fused: Path, study:
 
 
 def test_types_and_colours_of_structures_survive_the_command_line(fused: Path, study: Path) -> None:
-    """The command line lost the types, which treatment planning needs."""
+    """The command line dropped the types, which treatment planning needs."""
     dataset = pydicom.dcmread(fused / "c.rtstruct.dcm")
     types = [one.RTROIInterpretedType for one in dataset.RTROIObservationsSequence]
     assert types == ["GTV", "ORGAN"]
@@ -120,7 +122,7 @@ def test_what_one_reader_drew_is_said_before_it_is_written(
 def test_what_speaks_against_a_structure_is_said_and_guards(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A fresh reader got no word of a shifted mask in an RTSTRUCT."""
+    """A shifted mask in an RTSTRUCT caused no message."""
     series = ic.read_dicom_series(study / "ct")
     z, y, x = np.indices(SHAPE)
     files = []
@@ -163,7 +165,7 @@ def test_what_lies_in_one_place_is_suggested(
 def test_what_is_no_consensus_is_not_written_unless_asked_and_told_first(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A consensus of no voxels was written as any other, and --fail-on was content."""
+    """A consensus without voxels was written like any other, and --fail-on accepted it."""
     out = tmp_path / "c.rtstruct.dcm"
     words = ["fuse", *inputs(study), *options(study), "--method", "vote", "-o", str(out)]
     assert main([*words, "--fail-on", "do-not-use"]) == 1
@@ -182,7 +184,7 @@ def test_what_is_no_consensus_is_not_written_unless_asked_and_told_first(
 def test_an_empty_consensus_is_no_consensus(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two readers whose parotids lie on different sides."""
+    """Two readers outline parotids on different sides."""
     series = ic.read_dicom_series(study / "ct")
     _, y, x = np.indices(SHAPE)
     files = []
@@ -205,7 +207,7 @@ def test_an_empty_consensus_is_no_consensus(
 
 
 def five_parotids(study: Path, folder: Path, swapped: int) -> list[str]:
-    """Five readers' parotids, of which one has the sides exchanged, in a spelling of its own."""
+    """Write five readers' parotids, one of whom swapped the sides and uses other spellings."""
     series = ic.read_dicom_series(study / "ct")
     z, y, x = np.indices(SHAPE)
     files = []
@@ -243,7 +245,7 @@ def test_swapped_sides_are_named_with_both_names_and_decide(
     # What the swap explains or contradicts is neither a second explanation nor a passed check.
     for contradicted in ("is mirrored", "lies ", "in the same place", "Moving no mask"):
         assert contradicted not in page
-    # One of two decides the result.
+    # One of two readers determines the result.
     words[words.index("-o") + 1] = str(tmp_path / "d.rtstruct.dcm")
     two = [files[0], files[3], *words[: words.index("--report")], "--write-all"]
     assert main(["fuse", *two, "--fail-on", "do-not-use"]) == 1
@@ -378,7 +380,7 @@ def test_an_image_of_each_structure_needs_a_name_of_its_own(
 def test_swapped_names_are_put_right_by_a_file_in_any_spelling(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The how-to's own rows were refused: the reader spells Parotid_L otherwise."""
+    """The rows in the how-to were rejected, since the reader spells Parotid_L differently."""
     files = five_parotids(study, tmp_path, 3)
     names = tmp_path / "names.csv"
     assert main(["info", *files, *options(study), "--write-names", str(names)]) == 0
@@ -399,7 +401,7 @@ def test_swapped_names_are_put_right_by_a_file_in_any_spelling(
 def test_agreement_tells_that_names_were_swapped(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A table for a paper was printed without a word of it."""
+    """A table for a paper was printed without a warning."""
     assert main(["agreement", *five_parotids(study, tmp_path, 3), *options(study)]) == 0
     assert "reader3 has Parotid_L and Parotid_R the other way" in capsys.readouterr().err
 
@@ -407,7 +409,9 @@ def test_agreement_tells_that_names_were_swapped(
 def test_a_name_without_a_contour_was_not_drawn(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Templates leave such names: three of five outvoted two who drew, and the page said "use"."""
+    """Templates leave such names: three of five readers outvoted the two who drew, and the page
+    said "use".
+    """
     series = ic.read_dicom_series(study / "ct")
     y, x = np.indices(SHAPE)[1:]
     drawn, empty = (mask_of(np.hypot(y - 12, x - 14) < radius, series.grid()) for radius in (6, 0))

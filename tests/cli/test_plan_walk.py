@@ -1,4 +1,4 @@
-"""Five colleagues' RTSTRUCTs of eight structures, in the spellings that people use."""
+"""Five colleagues' RTSTRUCTs of eight structures, in spellings used in practice."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ MIDDLES = [(10 + 20 * row, 8 + 16 * column) for row in range(2) for column in ra
 
 
 def spellings_of_eight_structures(seed: int) -> list[tuple[str, list[str]]]:
-    """Eight structures of those that have three spellings, and five readers' spellings of each."""
+    """Return eight structures that have three spellings or more, and five readers' spellings of
+    each.
+    """
     spelled = defaultdict(list)
     with (IMAGES / "structure_spellings.csv").open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            # Without the whole lists, so that the draws stay those of the kept figures.
+            # Complete lists are left out, so that the draws match the stored results.
             if not row["half"].startswith(("unseen", "sealed")):
                 spelled[row["structure"]].append(row["spelling"])
     often = sorted(name for name, every in spelled.items() if len(every) > 2)
@@ -41,7 +43,9 @@ def spellings_of_eight_structures(seed: int) -> list[tuple[str, list[str]]]:
 
 
 def study(folder: Path, seed: int) -> tuple[list[str], list[str], list[tuple[str, list[str]]]]:
-    """The readers' files, the options that name the series, and who calls what how."""
+    """Write the readers' files; return them, the options with the series, and the readers'
+    names.
+    """
     write_series(folder / "ct", SHAPE)
     series = ic.read_dicom_series(folder / "ct")
     spelled = spellings_of_eight_structures(seed)
@@ -69,7 +73,7 @@ def test_five_colleagues_need_no_edit_where_proposals_are_taken_and_a_page_says_
     assert main(["info", *files, *options, "--write-names", str(plain)]) == 0
     rows = rows_of(plain)
     assert len(rows) == 5 * 8
-    # What names leave open is proposed, and rightly.
+    # Matches that names leave open are proposed, and correctly.
     is_open = {row["old"] for row in rows if row["proposed"]}
     assert all(means[row["proposed"]] == means[row["old"]] for row in rows if row["proposed"])
     capsys.readouterr()
@@ -123,5 +127,5 @@ def test_in_a_hundred_draws_no_name_is_left_to_edit_where_proposals_are_taken() 
         for row in matched.table.values():
             assert len({means[one.name] for one in row if one is not None}) == 1
         by_names.append(len({old for one in matched.accepted for _, old in one.renamings}))
-    # By names alone each spelling that is proposed is an edit.
+    # By names alone, every proposed spelling requires an edit.
     assert sum(edits <= 2 for edits in by_names) == 89

@@ -1,4 +1,4 @@
-"""``itk-consensus report`` and ``fuse --report``."""
+"""The command ``itk-consensus report`` and the option ``fuse --report``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_an_existing_page_is_not_replaced(
 
 @pytest.mark.parametrize("words", [["--window", "-600,1500"], ["--window=-600,1500"]])
 def test_a_window_may_be_below_zero(words: list[str], tmp_path: Path) -> None:
-    """argparse took -600,1500 for an option that it did not know."""
+    """argparse took -600,1500 for an unknown option."""
     paths = []
     for number, reader in enumerate(ic.sample_case()):
         paths.append(str(tmp_path / f"{number}.nii.gz"))

@@ -1,4 +1,4 @@
-"""The description of a module for 3D Slicer, against the facts of the published schema."""
+"""The description of a module for 3D Slicer, checked against the published schema."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from itk_consensus.methods.registry import METHODS
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "slicer" / "ItkConsensus.py"
 
-#: What CTK's ctkCmdLineModule.xsd says: the children of each element, in their order. A question
-#: mark makes one optional, a star lets it repeat or be missing.
+#: Content of CTK's ctkCmdLineModule.xsd: the children of each element, in order. A question mark
+#: marks optional elements; a star marks optional elements that may be repeated.
 HEAD = "category? title description version? documentation-url? license? contributor? "
 CHILDREN = {
     "executable": HEAD + "acknowledgements? parameters parameters*",
@@ -43,7 +43,7 @@ ATTRIBUTES = {
 
 
 def check(element: ElementTree.Element) -> None:
-    """Raise an AssertionError unless an element is as the schema wants it."""
+    """Raise an AssertionError unless an element conforms to the schema."""
     tag, names = element.tag, [child.tag for child in element]
     assert set(element.attrib) <= ATTRIBUTES.get(tag, set()), tag
     if tag == "parameters":
@@ -112,7 +112,7 @@ def test_every_option_is_described_with_its_default(method: str) -> None:
         element = flags[option_of(parameter).removeprefix("--").replace("-", "_")]
         default = element.findtext("default")
         if element.tag == "integer":
-            assert abs(int(str(default))) < 2**31  # what Slicer keeps it in
+            assert abs(int(str(default))) < 2**31  # Slicer stores it as a 32-bit integer
         if default is not None:
             given = type(fuser)(**{parameter.name: parameter.kind.parse(default)})
             assert getattr(given, parameter.name) == getattr(fuser, parameter.name)
@@ -164,7 +164,7 @@ def masks(folder: Path) -> list[Path]:
 
 
 def test_what_slicer_would_run_gives_what_the_function_gives(tmp_path: Path) -> None:
-    """Every value of the panel is passed, as Slicer does; empty texts and images are not."""
+    """As in Slicer, every value of the panel is passed, except empty texts and images."""
     paths, out = masks(tmp_path), tmp_path / "out.nrrd"
     module = described("vote")
     command = [sys.executable, str(EXAMPLE)]
@@ -174,7 +174,7 @@ def test_what_slicer_would_run_gives_what_the_function_gives(tmp_path: Path) -> 
         flag, value = element.findtext("longflag"), element.findtext("default") or ""
         if flag is not None and chosen.get(flag, value):
             command += [f"--{flag}", chosen.get(flag, value)]
-    out.write_bytes(b"")  # Slicer may have made the file already
+    out.write_bytes(b"")  # Slicer may have created the file already
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     expected = itk_consensus.MajorityVote([sitk.ReadImage(str(path)) for path in paths])

@@ -1,4 +1,4 @@
-"""Probabilities on the command line: every form gives what the filter gives on arrays."""
+"""Probabilities on the command line: every form gives the same result as the filter on arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ SPACING = (0.7, 0.8, 2.5)
 
 @pytest.fixture
 def folds() -> list[Any]:
-    """(3 classes, z, y, x) of three networks, in half precision as nnU-Net writes them."""
+    """Return (3 classes, z, y, x) probabilities of three networks, in half precision like
+    nnU-Net's.
+    """
     rng = np.random.default_rng(8)
     x = np.indices((6, 12, 14))[2]
     scores = np.stack([np.zeros(x.shape), 3.0 - abs(x - 4) / 2, 3.0 - abs(x - 10) / 2])
@@ -159,7 +161,7 @@ def test_what_cannot_be_fused_is_named_in_one_line(
     ],
 )
 def test_classes_first_without_class_axis_are_refused_by_name(fuser: Any, folds: list[Any]) -> None:
-    """They were taken for a series of foregrounds."""
+    """They were interpreted as several foreground maps."""
     arrays = [fold.astype(np.float32) for fold in folds]
     with pytest.raises(itk_consensus.InputError, match="set ClassAxis to 0, or give a list"):
         fuser().Execute(arrays)

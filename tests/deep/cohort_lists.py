@@ -1,4 +1,4 @@
-"""Cohorts as arguments of Fit, and settings of a training that takes a second."""
+"""Cohorts as arguments of Fit, and settings for a training that takes a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUICK = {
     "NumberOfThreads": 1,
     "NumberOfChannels": 4,
     "BatchSize": 4,
-    "WithoutGain": "network",  # it is too short to gain anything
+    "WithoutGain": "network",  # too short to achieve a gain
 }
 
 
@@ -30,7 +30,7 @@ def truth_list(cohort: Cohort) -> list[np.ndarray]:
 
 
 def abort_after(filter_: DeepConsensusFilter, iterations: int) -> list[int]:
-    """Make a training stop itself; the list grows by one in each iteration."""
+    """Make a training abort itself; the returned list grows by one in each iteration."""
     done: list[int] = []
 
     def count() -> None:

@@ -16,19 +16,19 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 @pytest.fixture
 def evidence():
-    """The example that measures what the network must do."""
+    """Return the example module that measures the requirements of the network."""
     return importlib.import_module("examples.benchmarks.deep.deep_evidence")
 
 
 @pytest.fixture(scope="session")
 def cohort() -> Cohort:
-    """Ten small cases that train in a second or two."""
+    """Return ten small cases that can be trained on in a second or two."""
     return easy_cohort(10, 0, shape=(24, 28))
 
 
 @pytest.fixture(scope="session")
 def fitted(cohort: Cohort) -> DeepConsensusFilter:
-    """Trained with the truth, but not for long."""
+    """Return a filter trained with references, but only briefly."""
     filter_ = DeepConsensusFilter(**QUICK)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
@@ -38,7 +38,7 @@ def fitted(cohort: Cohort) -> DeepConsensusFilter:
 
 @pytest.fixture
 def trained(fitted: DeepConsensusFilter, tmp_path: Path) -> DeepConsensusFilter:
-    """A filter of one's own with the session's model."""
+    """Return a separate filter with the session's model."""
     fitted.Save(tmp_path / "trained.model")
     filter_ = DeepConsensusFilter.Load(tmp_path / "trained.model")
     filter_.SetNumberOfThreads(1)

@@ -1,4 +1,4 @@
-"""Raters that are atlases: joint fusion looks at their images, and the network starts from it."""
+"""Atlases as raters: joint fusion uses their images, and the network starts from its result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ UNTRAINED = {**QUICK, "NumberOfIterations": 1, "LearningRate": 1e-12}
 
 @pytest.fixture(scope="module")
 def atlases(cohort):
-    """An image for each rater of each case, more like the case's the better the rater is."""
+    """Return an image for each rater of each case; better raters have images more similar to
+    the case's.
+    """
     rng = np.random.default_rng(0)
     return [
         [
@@ -136,7 +138,7 @@ def test_of_many_raters_training_encodes_some_and_inference_all():
         stream.train()
         drawn = [stream(votes, raters, likelihood) for _ in range(60)]
     assert not torch.equal(drawn[0], drawn[1])
-    # The shares of all raters are seen in any case.
+    # The shares of all raters are used in any case.
     torch.testing.assert_close(drawn[0][:, stream.features :], whole[:, stream.features :])
     mean = torch.stack(drawn).mean(0)
     assert (mean - whole).abs().mean() < 0.1 * whole.abs().mean()

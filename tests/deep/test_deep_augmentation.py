@@ -1,4 +1,4 @@
-"""How training patches are varied: the built-in way, and transforms of MONAI or the user's own."""
+"""Augmentation of training patches: built in, by MONAI's transforms, or by the user's own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.Conse
 
 
 def patch(shape, channels=2):
-    """Image, raters and truth that hold the same numbers, so that a voxel can be told again."""
+    """Return image, raters and reference with the same values, so that each voxel can be
+    identified.
+    """
     numbers = np.arange(np.prod(shape)).reshape(shape)
     image = np.stack([numbers] * channels).astype(np.float32)
     labels = np.stack([numbers % 251] * 3).astype(np.uint8)
@@ -38,7 +40,7 @@ def augmentation(dimension, mirrored=None):
 
 @pytest.fixture
 def rigid(monkeypatch):
-    """Patches are mirrored and turned only, and intensities keep their order."""
+    """Restrict augmentation to mirroring, rotation and monotonic changes of intensity."""
     for name, value in {"_BENT_PATCHES": 0.0, "_CHANGED_CHANNELS": 0.0}.items():
         monkeypatch.setattr(f"itk_consensus.deep.augmentation.{name}", value)
 
@@ -51,7 +53,7 @@ def test_what_is_drawn_stays_where_the_image_shows_it(rigid, shape):
         after = augmentation(len(shape))(before, np.random.default_rng(seed))
         assert after.shape == shape
         assert (after.labels == after.truth).all()
-        # A gain and an offset keep the order of the intensities.
+        # A gain and an offset preserve the order of the intensities.
         ranks = after.image[0].ravel().argsort().argsort().reshape(shape)
         np.testing.assert_array_equal(ranks % 251, after.truth)
         arrangements.add(after.truth.tobytes())
@@ -79,7 +81,7 @@ def test_bent_patches_keep_image_raters_truth_and_prior_together(shape):
     for seed in range(12):
         after = augmentation(len(shape))(disc, np.random.default_rng(seed))
         known = after.truth != MISSING
-        # Only the voxels of the border are between the two.
+        # Only voxels at the border are in between.
         for seen in (after.image[0] > 5, after.prior[1] > 0.5):
             assert (seen[known] == (after.truth[known] == 1)).mean() > 0.97
         assert (after.labels == after.truth).all()
@@ -104,11 +106,11 @@ def test_thick_slices_are_not_turned_into_the_plane():
         labels = bend(thick, np.random.default_rng(seed)).labels[0]
         known = np.where(labels == MISSING, -1, labels.astype(int))
         for plane in known:
-            assert len(set(plane[plane >= 0].tolist())) <= 2  # scaled and bent, not turned
+            assert len(set(plane[plane >= 0].tolist())) <= 2  # scaled and deformed, but not rotated
 
 
 def leaning_cases(rng, sides):
-    """Cases whose structure lies above the middle of the first axis, or on a side at random."""
+    """Return cases whose structure is above the middle of the first axis, or on random sides."""
     for side in sides:
         labels = np.zeros((2, 20, 20), np.uint8)
         row, column = (3 if side else 13), rng.integers(3, 14)
@@ -120,7 +122,7 @@ def test_an_axis_along_which_all_cases_lean_alike_is_not_mirrored():
     rng = np.random.default_rng(0)
     assert unoriented_axes(leaning_cases(rng, [True] * 20), 2) == (-1,)
     assert unoriented_axes(leaning_cases(rng, [True, False] * 10), 2) == (-2, -1)
-    # Of a few cases nobody can tell.
+    # A few cases are not enough to decide.
     assert unoriented_axes(leaning_cases(rng, [True] * 5), 2) == (-2, -1)
 
 
@@ -144,7 +146,7 @@ def monai_transforms():
     )
 
 
-@pytest.mark.filterwarnings("ignore")  # MONAI's own
+@pytest.mark.filterwarnings("ignore")  # warnings of MONAI
 def test_transforms_of_monai_train_and_resume_to_the_same_weights(cohort, tmp_path):
     square = [image[:, :24] for image in image_list(cohort)]
     drawn = [[one[:, :24] for one in raters] for raters in label_lists(cohort)]

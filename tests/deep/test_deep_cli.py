@@ -1,4 +1,4 @@
-"""``itk-consensus deep``: what it writes, and one line for everything that is wrong."""
+"""``itk-consensus deep``: its outputs, and one-line messages for all errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.Conse
 
 @pytest.fixture
 def folder(cohort, tmp_path):
-    """Images, vector images of raters and cases.json."""
+    """Write images, vector images of raters and cases.json."""
     cases = []
     for number, (image, labels) in enumerate(
         zip(image_list(cohort), label_lists(cohort), strict=True)
@@ -80,7 +80,7 @@ def test_atlases_bring_their_images_on_the_command_line(folder, cohort, capsys):
 
 
 def refused(capsys, *words):
-    """The one line of an error."""
+    """Return the single line of an error message."""
     assert deep(*words) != 0
     error = capsys.readouterr().err
     assert "Traceback" not in error

@@ -1,4 +1,4 @@
-"""Cohorts that need not fit in memory, and trainings that are watched and resumed."""
+"""Cohorts that do not fit in memory, and monitored and resumed trainings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.Conse
 
 
 def write(cohort, folder):
-    """Image and label files of every case."""
+    """Write the image and label files of every case."""
     images, labels = [], []
     for number, (image, drawn) in enumerate(
         zip(image_list(cohort), label_lists(cohort), strict=True)
@@ -86,7 +86,7 @@ def test_forty_cases_from_files_need_no_more_memory_than_ten(tmp_path):
         filter_.Fit(images * repeats, labels * repeats)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    # 30 more cases are 4.4 MB of voxels.
+    # 30 more cases have 4.4 MB of voxels.
     assert peaks[1] < peaks[0] + 0.3e6
 
 

@@ -207,8 +207,8 @@ def test_another_trainings_checkpoint_is_refused(cohort, tmp_path):
 
 @pytest.mark.parametrize(("patience", "iterations"), [(10, 20), (1, 8)])
 def test_training_without_improvement_stops_early(cohort, monkeypatch, patience, iterations):
-    # Nothing is learned, so the first of ten evaluations stays the best; patience is counted after
-    # the peak of the learning rate, which is at the third.
+    # Nothing is learned, so the first of ten evaluations remains the best; patience is counted
+    # from the peak of the learning rate, at the third evaluation.
     monkeypatch.setattr("itk_consensus.deep.training.Trainer._step", lambda *_: None)
     filter_ = DeepConsensusFilter(**{**QUICK, "NumberOfIterations": 20}, Patience=patience)
     done = []

@@ -1,4 +1,4 @@
-"""Trainings that go on: from a model, and after the process was killed."""
+"""Continued trainings: from a model, and after the process was killed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_loaded_model_is_trained_further_instead_of_anew(trained, fitted, coho
     for name, before in fitted._model.network.named_parameters():
         np.testing.assert_allclose(after[name].detach(), before.detach(), atol=1e-9)
     tally = trained._model.rater_model.tally
-    # The same cases are counted once more; a tenth of them is never counted.
+    # The same cases are counted a second time; a tenth of them is never counted.
     np.testing.assert_allclose(tally, 2 * fitted._model.rater_model.tally)
 
 
@@ -76,7 +76,7 @@ def test_what_a_model_cannot_go_on_with_is_refused(trained, cohort):
 
 @pytest.fixture
 def cases(cohort, tmp_path):
-    """A list of cases and their files."""
+    """Write a list of cases and their files."""
     listed = []
     for number, (image, labels) in enumerate(
         zip(image_list(cohort), label_lists(cohort), strict=True)

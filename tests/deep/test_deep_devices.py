@@ -65,7 +65,7 @@ def test_batches_ahead_come_in_order_and_their_errors_reach_the_caller():
         with pytest.raises(FileNotFoundError, match="5"):
             take(5)
         assert take(6)[0] == 6
-    # Nothing is begun beyond the end, and no thread is left.
+    # No batch is prepared beyond the end, and no thread remains.
     assert not [one for one in threading.enumerate() if "batches" in one.name]
 
 
@@ -109,7 +109,7 @@ def test_a_gpu_gets_pinned_copies_that_nobody_waits_for(monkeypatch):
 
 
 def test_a_gpu_is_asked_for_tallies_once_in_a_while_and_none_is_lost(cohort, monkeypatch):
-    """A fake accelerator: it computes on the CPU, but says it is none."""
+    """The fake accelerator computes on the CPU, but reports another device."""
     plain = trained(cohort, "set", 24)._model.rater_model.tally
     reads = []
     settle = objective.Objective.flush_tallies
@@ -134,7 +134,7 @@ def test_a_gpu_is_asked_for_tallies_once_in_a_while_and_none_is_lost(cohort, mon
     monkeypatch.setattr(objective, "precision", lambda *_: torch.enable_grad())
     monkeypatch.setattr(training, "Objective", on_accelerator)
     tally = trained(cohort, "set", 24)._model.rater_model.tally
-    # Evaluations, each after two batches, and the end, which has nothing left to ask for.
+    # Tallies are read at evaluations, after every two batches; none remains to be read at the end.
     assert reads == [2] * 12 + [0]
-    # A batch late, but of the same weight.
+    # One batch late, but with the same weight.
     np.testing.assert_allclose(tally.sum(), plain.sum(), rtol=1e-6)

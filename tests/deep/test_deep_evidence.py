@@ -1,4 +1,6 @@
-"""What the network must do on phantoms: a smoke version of each experiment, the full ones slow."""
+"""Requirements of the network on phantoms: a smoke test of each experiment; the full ones are
+slow.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from lengths import by_length
 
 pytest.importorskip("torch")
 
-# Trainings that are too short to show a gain say so.
+# Trainings that are too short to show a gain warn about it.
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
@@ -21,7 +23,7 @@ def difference(experiment, better, worse):
 
 @pytest.fixture
 def network_alone(evidence, monkeypatch):
-    """The experiments without their controls, which train as long again."""
+    """Run the experiments without their controls, which would double the training time."""
     names = ("Dice_noise_images", "Dice_no_network", "Dice_noise_images_two_missing")
     unknown = dict.fromkeys(names, np.nan)
     monkeypatch.setattr(evidence, "controls", lambda *_, **__: unknown)
@@ -131,5 +133,6 @@ def test_the_kept_rows_are_all_that_is_wanted(evidence):
 def test_every_requirement_of_a_full_experiment_is_met(network_alone, experiment):
     seeds = {} if experiment == "inference" else {"seeds": by_length((0, 1), network_alone.SEEDS)}
     missed = {one.figure for one in getattr(network_alone, experiment)(**seeds).missed()}
-    # What an image adds without truths three seeds are too few to show: the kept rows have ten.
+    # Three seeds are too few to show the gain from images without references; the stored results
+    # have ten.
     assert missed <= {"gain_over_noise_images"}

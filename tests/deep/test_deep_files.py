@@ -1,4 +1,4 @@
-"""Models and checkpoints are restored exactly, or refused with one clear error."""
+"""Models and checkpoints are restored exactly or rejected with one clear error."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def model_file(fitted, tmp_path):
 
 @pytest.fixture
 def unfinished(cohort, tmp_path):
-    """Change the checkpoint of an interrupted training; go on with it."""
+    """Change the checkpoint of an interrupted training, and resume it."""
     path = tmp_path / "training.checkpoint"
     filter_ = DeepConsensusFilter(**QUICK)
     abort_after(filter_, 5)
@@ -326,7 +326,8 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_before_training(cohort, 
 
 
 def test_the_best_weights_come_with_their_raters(cohort, monkeypatch):
-    # Patience 1 stops right after the best evaluation, so both ways must know the same raters.
+    # With patience 1 the training stops right after the best evaluation, so both ways must have
+    # seen the same raters.
     best = DeepConsensusFilter(**QUICK)
     tallies = []
     from itk_consensus.deep.training import Trainer

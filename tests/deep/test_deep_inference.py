@@ -78,7 +78,7 @@ def test_blending_agrees_with_monai():
     model, case = setting(shape)
 
     def alone(window):
-        """The image stream's answer with the raters of the matching window."""
+        """Return the image stream's output with the raters of the matching window."""
         stacked = window.numpy()
         labels = stacked[:, 1:].astype(np.uint8)
         answers = [

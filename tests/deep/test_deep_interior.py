@@ -1,4 +1,4 @@
-"""A network inside, another fuser at the contour: the paper's section 4.5."""
+"""A network in the interior, another fuser at the contour: the paper's section 4.5."""
 
 from __future__ import annotations
 

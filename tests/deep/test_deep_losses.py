@@ -68,7 +68,7 @@ def test_expected_cross_entropy_is_the_mean_over_the_dirichlet():
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("weight", [0.05, 0.2, 1.0])
 def test_raw_kl_has_the_same_total_evidence_everywhere_whatever_the_truth(classes, weight):
-    """Why the printed loss is not used: its optimum is S = K + 1 / weight at every voxel."""
+    """Reason for not using the printed loss: its optimum is S = K + 1 / weight at every voxel."""
 
     def loss(log_evidence, target):
         alpha = as_voxel([1 + np.exp(log_evidence), *[1.0] * (classes - 1)])
@@ -130,7 +130,7 @@ def test_marginal_likelihood_sums_over_the_hidden_truth():
 
 
 def brute_force_roughness(probability, image, valid):
-    """Every pair of neighbours, one after the other."""
+    """Sum over all pairs of neighbours, one after the other."""
     total = 0.0
     for axis in range(image.ndim - 2):
         pairs = []
@@ -185,7 +185,9 @@ def test_brightness_and_contrast_do_not_change_roughness_and_a_flat_image_is_fin
 
 
 def test_a_larger_kl_weight_leaves_less_evidence(cohort):
-    """Of the same training: what misleads costs more, so the network says less."""
+    """With otherwise identical training, misleading evidence costs more, so the network gives
+    less evidence.
+    """
     evidence = []
     for weight in (0.0, 50.0):
         deep = DeepConsensusFilter(**QUICK, KLWeight=weight)

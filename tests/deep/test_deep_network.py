@@ -32,7 +32,8 @@ def run(network, image, labels, ids):
 def trained(request):
     dimension, classes = request.param
     network = new_network(NetworkShape(dimension, classes, 5, 4, True), 0)
-    # Embeddings and the head start at zero; a test of who drew what needs raters who differ.
+    # Embeddings and the head are initialised with zeros; to test which rater is which, raters must
+    # differ.
     for weight in (network.label_stream.modulate.weight, network.head[-1].weight):
         torch.nn.init.normal_(weight, generator=torch.manual_seed(1))
     return network.eval()

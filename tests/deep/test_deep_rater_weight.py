@@ -1,4 +1,4 @@
-"""Choice of the weight of raters relative to the image, without a truth."""
+"""Choice of the weight of raters relative to the image, without references."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.Conse
 
 
 def model_that_sees(certainty):
-    """A model of four raters who are right 8 times of 10; intensity 1 speaks for class 1."""
+    """Return a model of four raters who are right 8 times out of 10; intensity 1 indicates
+    class 1.
+    """
     model = ConsensusModel.untrained(NetworkShape(2, 2, 4, 4, False), "joint", (0, 1), (), 0)
     model.rater_model.tally = np.tile(np.array([[8e5, 2e5], [2e5, 8e5]]), (5, 1, 1))
     right = np.log(certainty / (1 - certainty))
@@ -31,7 +33,7 @@ def model_that_sees(certainty):
 
 
 def drawn_cases(copies, number=8, side=24):
-    """Images that show the truth; four raters, of whom so many drew the same."""
+    """Return images that show the true mask, and four raters, `copies` of whom drew the same."""
     rng = np.random.default_rng(0)
     cases = []
     for _ in range(number):
@@ -50,7 +52,8 @@ def test_raters_with_errors_of_their_own_count_fully_where_the_image_tells_nothi
 def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_is_wrong():
     cases = drawn_cases(copies=0)
     wrong = [Case(one.image[:, ::-1].copy(), one.labels, one.raters) for one in cases]
-    # Two of three others outvote one by log 4: up to this weight, an image with odds 7 : 3 wins.
+    # Of three other raters, two outvote one with log odds of log 4; up to this weight, an image
+    # with odds of 7 : 3 prevails.
     prevails = np.log(7 / 3) / np.log(4)
     assert 0.5 < prevails < 0.7
     assert choose_rater_weight(model_that_sees(0.7), cases) == 0.5
@@ -58,7 +61,9 @@ def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_is
 
 
 def test_a_weight_that_changes_no_label_is_not_avoided_for_being_less_sure():
-    """An image with odds 9 : 1 wins at any weight, but likelihood preferred weights below .5."""
+    """An image with odds of 9 : 1 prevails at any weight, but the likelihood preferred weights
+    below .5.
+    """
     assert choose_rater_weight(model_that_sees(0.9), drawn_cases(copies=0)) == 1
 
 

@@ -1,4 +1,4 @@
-"""Results of DeepConsensusFilter are assessed, reported, shown and reviewed like all others."""
+"""Results of DeepConsensusFilter are assessed, reported, shown and reviewed like other results."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_constant_image_is_zero():
 
 
 def corner_case():
-    """Raters who dispute a corner of a large image only."""
+    """Return raters who dispute only a corner of a large image."""
     labels = np.zeros((2, 96, 96), np.uint8)
     labels[0, 4:20, 4:20] = 1
     return Case(np.zeros((1, 96, 96), np.float32), labels, np.array([1, 2]))

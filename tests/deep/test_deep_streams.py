@@ -1,4 +1,4 @@
-"""Image streams of the user's, images with several channels, and devices."""
+"""Custom image streams, images with several channels, and devices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BRIEF = {**QUICK, "NumberOfIterations": 2, "BatchSize": 2}
 
 
 class Plain(torch.nn.Module):
-    """No downsampling at all."""
+    """A stream without downsampling."""
 
     def __init__(self, inputs=1):
         super().__init__()
@@ -60,7 +60,7 @@ def test_networks_of_other_libraries_train_run_and_are_saved(name, cohort, tmp_p
     filter_ = DeepConsensusFilter(**BRIEF)
     filter_.Fit(image_list(cohort), label_lists(cohort), image_stream=stream)
     assert filter_._model.network.sides.stride == stride
-    # 24 x 28 and 24 x 25 are no multiples of the strides.
+    # 24 x 28 and 24 x 25 are not multiples of the strides.
     whole = filter_.Execute(cohort.images[0, 0], label_lists(cohort)[0])
     assert whole.shape == (24, 28)
     filter_.Execute(cohort.images[0, 0, :, :25], [d[:, :25] for d in label_lists(cohort)[0]])

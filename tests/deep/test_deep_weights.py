@@ -35,7 +35,7 @@ def test_the_layout_is_safetensors():
         np.testing.assert_array_equal(loaded[name], array, strict=True)
 
 
-#: What pack(TENSORS, {"labels": [0, 4]}) gave before files were left to the safetensors library.
+#: Output of pack(TENSORS, {"labels": [0, 4]}) before the safetensors library was used.
 WRITTEN_EARLIER = (
     b"h\x01\x00\x00\x00\x00\x00\x00"
     b'{"__metadata__": {"format": "itk-consensus deep consensus", "version": "1", "description": '

@@ -1,4 +1,4 @@
-"""What can be done where torch is not installed: everything else, and a clear error."""
+"""Without torch, everything else works, and the deep filter raises a clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gains of a trained network on held-out cases, and images unlike those of its training."""
+"""Gains of a trained network on held-out cases, and images unlike the training images."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ignored = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.Consensu
 
 @pytest.fixture(scope="module")
 def worthy():
-    """A filter that has learned to use the image, and its cases."""
+    """Return a filter that has learned to use the image, and its cases."""
     cohort = easy_cohort(30, 1, shape=(32, 32))
     filter_ = DeepConsensusFilter(**{**QUICK, "NumberOfIterations": 150, "WithoutGain": "raters"})
     filter_.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
@@ -38,7 +38,7 @@ def blank(cohort):
 
 
 def loaded(cohort):
-    """The cases as Fit reads them."""
+    """Return the cases as Fit reads them."""
     lists = zip(image_list(cohort), label_lists(cohort), truth_list(cohort), strict=True)
     return [load_input(i, d, truth=t, owner="any", tolerances={}) for i, d, t in lists]
 
@@ -74,13 +74,13 @@ def test_the_vote_gains_nothing_on_itself(cohort, by_truth):
 
 
 def last_of_tied(given):
-    """The vote, with ties going to the last of the tied classes."""
+    """Return the vote, with ties resolved to the last of the tied classes."""
     shares = vote_shares(given, (0, 1))
     return (1 - shares[::-1].argmax(0)).astype(np.uint8)
 
 
 def test_whoever_votes_and_breaks_ties_otherwise_has_no_gain_with_an_odd_number_of_raters(cohort):
-    """Four of five raters can tie, but all five cannot."""
+    """Four of five raters can tie, but five cannot."""
     cases = loaded(cohort)
     assert all(len(one.stack.arrays) == 5 for one in cases)
     gain = gain_of(last_of_tied, cases, (0, 1), by_truth=False, with_atlases=False)
@@ -132,7 +132,7 @@ def test_a_gain_over_another_answer_is_one_of_dice_with_the_truth(cohort):
 
 @pytest.fixture(scope="module")
 def too_wide():
-    """A filter whose raters all draw two or three voxels too wide, and one of its cases."""
+    """Return a filter whose raters all draw two or three voxels too wide, and one of its cases."""
     cohort = easy_cohort(20, 1, shape=(32, 32))
     wide = [
         [binary_dilation(truth, iterations=width).astype(np.uint8) for width in (2, 2, 3)]
@@ -239,7 +239,7 @@ def test_a_worth_that_no_training_gives_is_refused(worthy, tmp_path, change):
 
 
 def like_cases(rng, number=12):
-    """Images of one kind."""
+    """Return images of one kind."""
     return [rng.normal(100, 20, (30, 40)) for _ in range(number)]
 
 
@@ -291,7 +291,7 @@ def test_an_image_unlike_the_training_is_noticed_in_execute(worthy):
 
 @pytest.fixture
 def hasty(monkeypatch):
-    """Trainings without a number of iterations that are evaluated every second one."""
+    """Evaluate trainings without a number of iterations after every second one."""
     monkeypatch.setattr("itk_consensus.deep.training._EVALUATED_EVERY", 2)
     monkeypatch.setattr("itk_consensus.deep.training._USUAL_ITERATIONS", 10)
     monkeypatch.setattr("itk_consensus.deep.training._PATIENT_SHARE", 0.0)
@@ -304,7 +304,8 @@ def test_training_goes_on_until_held_out_cases_improve_no_more(cohort, hasty):
     filter_.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
     history = filter_.GetTrainingHistory()
     scores = [entry["validation"] for entry in history]
-    # The rate falls from the first evaluation after the rise that was no improvement.
+    # The learning rate decreases from the first evaluation after the warm-up that was no
+    # improvement.
     stale = next(i for i in range(2, len(scores)) if scores[i] >= min(scores[:i]))
     fall_from = history[stale]["iteration"]
     assert history[-1]["iteration"] == fall_from + round(fall_from / 2)

@@ -1,4 +1,4 @@
-"""Contour measures of bodies whose measures are known."""
+"""Contour measures of bodies with known values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bound on what an image can add, against linear algebra without any transform."""
+"""The bound on the gain from an image, against linear algebra without Fourier transforms."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def bound():
 
 
 def gaussian(side, width, dimension):
-    """How a point is smoothed on a ring or torus."""
+    """Return the smoothed image of a point on a ring or torus."""
     point = np.zeros((side,) * dimension)
     point[(0,) * dimension] = 1
     return ndimage.gaussian_filter(point, width, mode="wrap", truncate=12) if width else point
 
 
 def covariance(side, width, variance, dimension):
-    """Of smooth noise, between all pairs of places."""
+    """Return the covariance of smooth noise between all pairs of positions."""
     kernel = gaussian(side, width, dimension)
     places = list(np.ndindex(kernel.shape))
     rows = np.array([np.roll(kernel, place, range(dimension)).ravel() for place in places])

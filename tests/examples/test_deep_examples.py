@@ -1,4 +1,4 @@
-"""The examples of DeepConsensusFilter on real data, and the paper's Table 5."""
+"""Examples of DeepConsensusFilter on real data, and the paper's Table 5."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_truth_free_model_of_other_images_loses_nothing_to_the_vote(example):
 
 
 def kept_rows(title):
-    """Dice of each case by the names of rows, and seconds, of what was kept of some data."""
+    """Return the stored Dice of each case by row name, and the seconds, for one data set."""
     kept = json.loads((BENCHMARKS / "deep" / "deep_real.json").read_text(encoding="utf-8"))
     (part,) = (part for name, part in kept.items() if name.startswith(title))
     return part["rows"]

@@ -1,4 +1,4 @@
-"""The examples a newcomer reads first: short, of public names only, and they run."""
+"""The introductory examples are short, use only public names, and run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def test_raters_are_told_apart_with_reasons_for_doubt(capsys: pytest.CaptureFixt
     assert "  therefore" in ranks
     assert ranks == sorted(ranks, key=lambda kind: kind == "note")  # notes come last
     assert told[0][1].startswith(f"Reader {np.argmin(overlaps)} drew ")
-    assert any("MaskImage" in text for kind, text in told if kind == "note")  # of the fusion
+    # the note comes from the fusion
+    assert any("MaskImage" in text for kind, text in told if kind == "note")
 
 
 @pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
@@ -87,7 +88,7 @@ def test_a_cohort_rates_its_raters_almost_as_a_truth_would(
         assert abs(float(together) - float(truly)) < float(highest) - float(lowest)
 
 
-# It is that short.
+# The training is so short that it warns.
 @pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 def test_the_deep_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""Kept results say which run they come from."""
+"""Stored results record the run that produced them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FACTS = {"commit", "command", "date", "machine"}
 
 
 def runs_in(kept: Any) -> Iterator[dict[str, str]]:
-    """The facts of each run that a kept file names."""
+    """Yield the facts of each run in a file of stored results."""
     if isinstance(kept, list):
         for row in kept:
             yield from row["runs"]
     elif "run" not in kept and "environment" not in kept and "provenance" not in kept:
-        for part in kept.values():  # parts of several runs, each with its own
+        for part in kept.values():  # parts may come from several runs, each with its own facts
             yield from runs_in(part)
     else:
         place = kept.get("environment", kept.get("provenance", kept))

@@ -1,4 +1,4 @@
-"""The kept full run of the paper's experiments."""
+"""The stored full run of the paper's experiments."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 PAPER = Path(__file__).resolve().parents[2] / "examples" / "paper"
 
-#: Dice of the first three seeds, as recovered from the notebook.
+#: Dice for the first three seeds, as reproduced from the notebook.
 FIRST_SEEDS = {
     "table4": {
         "majority vote": (0.9694, 0.9151, 0.8860),

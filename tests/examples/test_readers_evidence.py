@@ -16,10 +16,12 @@ def evidence() -> Any:
 
 
 def test_kept_rates_meet_what_was_asked_for(evidence: Any) -> None:
-    """Nine of ten planted slips named right, one of twenty agreeing cases disturbed at most."""
+    """Nine of ten planted errors are detected correctly; at most one of twenty agreeing cases
+    has findings.
+    """
     kept = json.loads(evidence.RESULTS.read_text())
     for row in kept["slips"]:
-        if not row["slip"].endswith("in crops"):  # which votes alone cannot tell
+        if not row["slip"].endswith("in crops"):  # which cannot be detected from the votes alone
             assert row["cases"] == 20
             assert row["named"] >= 18, row
     real = [row for row in kept["agreeing"] if row["readers"] in ("LIDC readers", "crowd workers")]

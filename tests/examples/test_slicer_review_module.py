@@ -1,4 +1,4 @@
-"""The module for 3D Slicer: its logic on real segmentation nodes of slicer-core."""
+"""The module for 3D Slicer: its logic, on segmentation nodes of slicer-core."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def logic(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def readers() -> list[dict[str, np.ndarray]]:
-    """Three readers of two segments; one names a segment differently, one lacks one."""
+    """Return three readers of two segments; one uses another name, one lacks a segment."""
     z, y, x = np.mgrid[:12, :20, :22]
     drawn = []
     for number in range(3):
@@ -56,7 +56,7 @@ def matrix() -> Any:
 
 
 def node_of(scene: Any, name: str, masks: dict[str, np.ndarray], *, tight: bool = False) -> Any:
-    """A node as Slicer's editor leaves it; its segments may hold only the part that is marked."""
+    """Return a node as created by Slicer's editor; its segments may cover only the marked part."""
     import slicer
     import vtk
     from vtk.util.numpy_support import numpy_to_vtk
@@ -132,7 +132,8 @@ def test_segmentation_nodes_in_and_a_segmentation_node_of_the_consensus_out(
     livers = [masks.get("Liver", masks.get("liver")).astype(np.uint8) for masks in drawn]
     lesions = [masks.get("lesion") for masks in drawn]
     given = [None if one is None else one.astype(np.uint8) for one in lesions]
-    # Without an image the grid is what holds every segment, or all that segments hold.
+    # Without an image, the grid must contain all segments, or all marked voxels of the
+    # segments.
     part = (slice(None),) * 3
     if tight and not with_volume:
         marked = np.nonzero(np.any([m for masks in drawn for m in masks.values()], axis=0))
@@ -192,7 +193,7 @@ def test_the_module_keeps_the_same_record_as_the_application(logic: Any, tmp_pat
     assert [action.kind for action in record.actions] == ["decide", "decide", "undo"]
     assert {action.who for action in record.actions} == {"Ann"}
     assert [one.rater for one in record.inputs] == ["r0", "r1", "r2"]
-    # In ITK's space, left and posterior, where the application has it.
+    # In ITK's space (left, posterior), as in the application.
     assert record.grid.origin == pytest.approx((-10.0, -20.0, -30.0))
     assert record.disputes[0].position_mm == pytest.approx(
         tuple(np.array(logic.position(1)) * (-1, -1, 1)), abs=1e-3
@@ -201,7 +202,7 @@ def test_the_module_keeps_the_same_record_as_the_application(logic: Any, tmp_pat
     name = disputes[0].structure
     np.testing.assert_array_equal(saved[name], written(output, name))
 
-    # Another session goes on where this one was left, undo and redo too.
+    # Another session resumes this one, including undo and redo.
     again = type(logic)()
     again.fuse(nodes, output, volume, file=file)
     assert again.review.decisions.keys() == {1}

@@ -42,7 +42,7 @@ def test_people_keep_their_habits_over_the_sets_of_bubil(example, capsys, shared
     for table in tables:
         rows = [line.split() for line in table.splitlines() if line.startswith("person")]
         sensitivity = np.array([[float(row[2]), float(row[5])] for row in rows])
-        # Person 1 draws inside the others with both tools, in every set.
+        # Person 1 draws smaller contours than the others with both tools, in every set.
         assert sensitivity[0].mean() < np.median(sensitivity.mean(axis=1))
 
 

@@ -1,4 +1,4 @@
-"""What the decisions say of spellings at their first reading is what is kept of it."""
+"""Recomputed decisions on spellings at their first reading equal the stored ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MultiLabelSTAPLE with tied votes equals ITK 5.4 on request, and the fixed ITK by default."""
+"""MultiLabelSTAPLE with tied votes equals ITK 5.4 on request, and the corrected ITK by default."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_with_the_fault_300_stacks_with_ties_are_simpleitks(tied_votes: Any) -> 
 
 
 def fixed_algorithm(votes: np.ndarray, labels: int, iterations: int) -> tuple[Any, Any]:
-    """ITK's main branch, voxel by voxel: posteriors and matrices from (raters, voxels) votes."""
+    """Run the algorithm of ITK's main branch voxel by voxel on (raters, voxels) votes."""
     said = np.stack([votes == label for label in range(labels)], axis=1).astype(float)  # (J, K, N)
     counts = said.sum(axis=0)
     wins = (counts == counts.max(axis=0)).astype(float)
@@ -59,7 +59,7 @@ def test_without_it_300_stacks_with_ties_are_the_fixed_algorithms(tied_votes: An
         filter_.Execute(images)
         truth, theta = fixed_algorithm(votes.reshape(stack.shape), len(values), 12)
         np.testing.assert_allclose(np.nan_to_num(filter_.GetConfusionTables()), theta, atol=1e-9)
-        explained = truth.any(axis=0)  # elsewhere the posterior is undefined
+        explained = truth.any(axis=0)  # at other voxels the posterior is undefined
         for label, expected in zip(values, truth, strict=True):
             ours = sitk.GetArrayFromImage(filter_.GetProbabilityImage(int(label))).ravel()
             np.testing.assert_allclose(ours[explained], expected[explained], atol=1e-9)

@@ -1,4 +1,4 @@
-"""What test_contract.py needs to know about any fuser: inputs for it, values for its parameters.
+"""Inputs and parameter values of any fuser, for test_contract.py.
 
 Everything is derived from the registry and the parameter tables, so a new fuser is tested as soon
 as it is registered.
@@ -54,7 +54,7 @@ from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 Fuser = type[LabelFusionFilter]
 
 FAMILIES = ("SimpleITK", "itk", "array")
-#: Libraries that the package knows without importing them.
+#: Libraries whose images the package supports without importing them.
 GUESTS = ("nibabel", "xarray", "MetaTensor", "tensor")
 SHAPES = [(9, 11), (5, 7, 8), (2, 4, 5, 6)]
 CASES = [(fuser, parameter) for fuser in FUSERS for parameter in parameters_of(fuser)]
@@ -65,7 +65,7 @@ CASE_NAMES = [f"{fuser.__name__}-{parameter.name}" for fuser, parameter in CASES
 
 
 def raters(shape: tuple[int, ...] = (9, 11), number: int = 4, seed: int = 0) -> list[np.ndarray]:
-    """Masks of 0 and 1, which every fuser takes: one box, seen with different errors."""
+    """Return masks of 0 and 1, which every fuser accepts: one box with different errors."""
     rng = np.random.default_rng(seed)
     truth = np.zeros(shape, bool)
     truth[tuple(slice(size // 4, size // 4 + (size + 1) // 2) for size in shape)] = True
@@ -74,7 +74,7 @@ def raters(shape: tuple[int, ...] = (9, 11), number: int = 4, seed: int = 0) -> 
 
 
 class Space(NamedTuple):
-    """Where the images of a test lie."""
+    """Geometry of a test's images."""
 
     spacing: tuple[float, ...]
     origin: tuple[float, ...]
@@ -86,7 +86,7 @@ UNIT = Space((1.0,) * 4, (0.0,) * 4, False)
 
 
 def make(array: np.ndarray, family: str, *, space: Space = ASKEW, metadata: bool = True) -> Any:
-    """An image of the family with a metadata dictionary."""
+    """Create an image of the family with a metadata dictionary."""
     if family == "array":
         return array.copy()
     dimension = array.ndim
@@ -106,12 +106,12 @@ def make(array: np.ndarray, family: str, *, space: Space = ASKEW, metadata: bool
     return image
 
 
-#: Takes indices (x, y, z) to millimetres that grow to the right and to the front.
+#: Maps indices (x, y, z) to millimetres, with axes pointing to the right and to the front.
 GUEST_AFFINE = np.array([[-0.5, 0, 0, 3], [0, -0.75, 0, -7], [0, 0, 1.25, 17.5], [0, 0, 0, 1.0]])
 
 
 def make_guest(array: np.ndarray, family: str) -> Any:
-    """A volume of another library; all but tensors lie where `make_host` puts it."""
+    """Create a volume of another library; all except tensors have the geometry of `make_host`."""
     if family == "nibabel":
         return nibabel.Nifti1Image(array.T.copy(), GUEST_AFFINE)
     if family == "MetaTensor":
@@ -127,7 +127,7 @@ def make_guest(array: np.ndarray, family: str) -> Any:
 
 
 def make_host(array: np.ndarray) -> tuple[sitk.Image, np.ndarray, np.ndarray]:
-    """The same volume as a SimpleITK image, with its steps and origin."""
+    """Create the same volume as a SimpleITK image, with the same spacing and origin."""
     image = sitk.GetImageFromArray(array)
     steps, origin = np.diag([0.5, 0.75, 1.25]), np.array([-3.0, 7.0, 17.5])
     image.SetSpacing(np.diag(steps).tolist())
@@ -136,14 +136,14 @@ def make_host(array: np.ndarray) -> tuple[sitk.Image, np.ndarray, np.ndarray]:
 
 
 def guest_array(image: Any) -> np.ndarray:
-    """Voxels in the order (z, y, x)."""
+    """Return the voxels in the order (z, y, x)."""
     if isinstance(image, nibabel.Nifti1Image):
         return np.asarray(image.dataobj).T
     return image.numpy()[0].T if isinstance(image, MetaTensor) else np.asarray(image)
 
 
 def guest_header(image: Any) -> tuple[Any, ...]:
-    """What a guest is apart from its voxels, in a form that can be compared."""
+    """Return all of a guest except its voxels, in a form that can be compared."""
     if isinstance(image, nibabel.Nifti1Image):
         return nibabel.Nifti1Image, image.shape, image.affine.tolist()
     if isinstance(image, MetaTensor):
@@ -167,7 +167,7 @@ def to_array(image: Any) -> np.ndarray:
 
 
 def header(image: Any) -> dict[str, Any]:
-    """Geometry and metadata, in words that do not depend on the family."""
+    """Return geometry and metadata, in a form that does not depend on the family."""
     if isinstance(image, np.ndarray):
         return {"shape": image.shape}
     if isinstance(image, sitk.Image):
@@ -188,7 +188,7 @@ def header(image: Any) -> dict[str, Any]:
 
 
 def geometry(image: Any) -> dict[str, Any]:
-    """Geometry alone: of metadata outputs keep none that only one input has."""
+    """Return only the geometry: outputs do not keep metadata that only one input has."""
     return {name: value for name, value in header(image).items() if name != "metadata"}
 
 
@@ -204,19 +204,23 @@ def snake_case_function_of(fuser: Fuser) -> Callable[..., Any]:
 
 
 def capped(fuser: Fuser, iterations: int) -> dict[str, int]:
-    """A cap on the iterations, if the fuser has one."""
+    """Return a limit on the number of iterations, if the fuser has one."""
     names = {parameter.name for parameter in parameters_of(fuser)}
     return dict.fromkeys(names & {"MaximumIterations", "MaximumNumberOfIterations"}, iterations)
 
 
 def without_chance(fuser: Fuser) -> dict[str, int]:
-    """No random starts, and a cap on iterations before rounding can choose between optima."""
+    """Return parameters without random starts, and with few enough iterations that rounding
+    cannot select an optimum.
+    """
     names = {parameter.name for parameter in parameters_of(fuser)}
     return capped(fuser, 10) | dict.fromkeys(names & {"NumberOfInitializations"}, 1)
 
 
 def assert_nothing_is_known(filter_: Any) -> None:
-    """Before an Execute, and after one that failed, every getter says so."""
+    """Check that every getter reports that there is no result, before Execute or after it
+    failed.
+    """
     getters = [f"Get{m.name}" for m in measurements_of(type(filter_))]
     for getter in [*getters, "GetLabelImage", "GetProbabilityImage", "GetLabels", "GetDiagnostics"]:
         with pytest.raises(NotExecutedError, match=f"{type(filter_).__name__}: .*after Execute"):
@@ -231,12 +235,12 @@ def iterates(fuser: Fuser) -> bool:
 
 
 def good_value(parameter: Parameter[Any], images: list[np.ndarray]) -> Any:
-    """A value that the parameter accepts and that is not its default."""
+    """Return a value that the parameter accepts and that is not its default."""
     return _good(parameter.kind, parameter.default, images)
 
 
 def holds_images(value: Any) -> bool:
-    """Whether a value is an image, or one for each rater."""
+    """Return whether a value is an image, or one for each rater."""
     members = value if isinstance(value, tuple) else (value,)
     return any(isinstance(member, np.ndarray) for member in members)
 
@@ -284,9 +288,9 @@ def _inner_number(kind: Integer | Real, default: Any) -> Any:
 
 
 def bad_values(kind: Kind[Any]) -> list[Any]:
-    """Values that the kind must refuse."""
+    """Return values that the kind must reject."""
     if isinstance(kind, OneOf):
-        # Bad for one of the kinds need not be bad for the others.
+        # A value that is bad for one of the kinds may be good for another.
         candidates = [value for member in kind.kinds for value in bad_values(member)]
         return [
             value for value in candidates if all(_refuses(member, value) for member in kind.kinds)
@@ -318,7 +322,7 @@ _BAD: dict[type[Kind[Any]], list[Any]] = {
 
 
 def _beyond(kind: Kind[Any]) -> list[Any]:
-    """Values just outside the kind's limits."""
+    """Yield values just outside the kind's limits."""
     low, high = getattr(kind, "low", None), getattr(kind, "high", None)
     step = 1 if isinstance(kind, Integer) else 1e-9
     edge = getattr(kind, "exclusive", False)

@@ -1,4 +1,4 @@
-"""Raters added one at a time give what all of them together give."""
+"""Adding raters one at a time gives the same result as all of them together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AgreementFilter: any family of images, a reference, and who is left out of what."""
+"""AgreementFilter: all families of images, a reference, and left-out labels and voxels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_family_of_images_gives_the_same_numbers(raters: list[np.ndarray])
     expected = ic.agreement([sitk.GetImageFromArray(r) for r in raters])
     of_itk = ic.agreement([itk.image_from_array(r) for r in raters])
     assert of_itk.to_dict() == expected.to_dict()
-    plain = ic.agreement(raters)[1]  # in voxels, of 1 mm³ above
+    plain = ic.agreement(raters)[1]  # in voxels, which are 1 mm³ above
     for name, matrix in plain.matrices.items():
         wanted = expected[1].matrices[name.replace("voxels", "mm")]
         np.testing.assert_array_equal(matrix, wanted)
@@ -45,7 +45,7 @@ def test_spacing_of_the_images_is_the_unit_of_distances(raters: list[np.ndarray]
         image.SetSpacing((2.0, 2.0, 2.0))
     wide, plain = ic.agreement(images)[1], ic.agreement(raters)[1]
     np.testing.assert_allclose(wide.hausdorff, 2 * plain.hausdorff)
-    np.testing.assert_allclose(wide.volumes, 8 * plain.volumes / 1000)  # ml, and voxels
+    np.testing.assert_allclose(wide.volumes, 8 * plain.volumes / 1000)  # in ml, and in voxels
 
 
 def test_a_reference_is_compared_but_is_no_rater(raters: list[np.ndarray]) -> None:
@@ -125,7 +125,9 @@ def test_progress_and_result_after_execute(raters: list[np.ndarray]) -> None:
 
 
 def test_every_label_is_reported_and_abort_ends_at_any(raters: list[np.ndarray]) -> None:
-    """Between reading and the end there was silence: 12 s with fifteen atlases of 100 labels."""
+    """Nothing was reported between reading and the end: 12 s for fifteen atlases with 100
+    labels.
+    """
     rng = np.random.default_rng(2)
     maps = [rng.integers(0, 7, raters[0].shape, np.uint8) for _ in range(3)]
     filter_ = ic.AgreementFilter()
@@ -166,7 +168,7 @@ def _two_boxes() -> list[Any]:
 
 
 def test_of_arrays_volumes_and_distances_are_in_voxels(tmp_path: Path) -> None:
-    """Issue 44: ml and mm of arrays, whose voxels have no known size."""
+    """Issue 44: arrays, whose voxels have no known size, were reported in ml and mm."""
     arrays = _two_boxes()
     consensus = ic.ConsensusFilter()
     consensus.Execute(arrays)

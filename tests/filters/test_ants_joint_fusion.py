@@ -1,4 +1,4 @@
-"""joint_label_fusion, called as ANTs's function is."""
+"""joint_label_fusion, called in the same way as ANTs's function."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def image(array: Any) -> sitk.Image:
 
 
 def test_the_signature_is_that_of_antspyx() -> None:
-    """As of antspyx 0.6.3."""
+    """As in antspyx 0.6.3."""
     names = list(inspect.signature(joint_label_fusion).parameters.items())
     *known, ours = [(name, p.default) for name, p in names[3:]]
     assert known == [

@@ -1,4 +1,4 @@
-"""NumberOfThreads holds for kernels, Python's threads and BLAS, in Execute and in later outputs."""
+"""NumberOfThreads limits kernels, Python's threads and BLAS, in Execute and in later outputs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def three_labels() -> list[np.ndarray]:
 
 @contextmanager
 def counted_threads() -> Iterator[list[int]]:
-    """Number of threads passed to each kernel, and 2 for each thread that Python started."""
+    """Record the number of threads passed to each kernel, and 2 for each thread started by
+    Python.
+    """
     given: list[int] = []
 
     def call(name: str, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -74,7 +76,7 @@ def counted_threads() -> Iterator[list[int]]:
 
 
 def all_outputs(filter_: Any, images: Any) -> None:
-    """Execute, and every getter that needs no argument."""
+    """Call Execute, and every getter that needs no argument."""
     filter_.Execute(images)
     for name in dir(filter_):
         if name.startswith("Get") and not name.startswith("GetGlobalDefault"):
@@ -128,7 +130,7 @@ def test_work_that_is_shared_has_no_more_threads_than_asked() -> None:
     @contextmanager
     def working_threads() -> Iterator[None]:
         nonlocal now
-        own = sum(in_threads(lambda _: 1, range(4)))  # shared once more: no thread of its own
+        own = sum(in_threads(lambda _: 1, range(4)))  # nested sharing: uses no additional thread
         with lock:
             now += 1
         yield
@@ -220,10 +222,10 @@ def test_later_outputs_can_be_aborted_and_made_again(kind: Fuser, output: str) -
 
     def call(name: str, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
         abort()
-        checkpoint()  # as a kernel does that takes long enough
+        checkpoint()  # as a long-running kernel does
         return kernel(*args, **options)
 
-    # Not every output calls a kernel, but each tells how far it is.
+    # Not every output calls a kernel, but each reports its progress.
     filter_.AddCommand(sitk.sitkProgressEvent, abort)
     with kernels(call), pytest.raises(ProcessAborted, match=filter_.GetName()):
         getattr(filter_, output)()

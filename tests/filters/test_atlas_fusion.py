@@ -1,4 +1,4 @@
-"""Fusers that look at the atlases' images, on phantoms whose truth is known."""
+"""Fusers that use the atlases' images, on phantoms with known segmentation."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_atlases_that_agree_everywhere_are_believed(kind: Any, case: AtlasCase) 
 
 
 def test_a_search_finds_labels_that_lie_beside() -> None:
-    """An atlas that is shifted by one voxel votes with the best-fitting patch."""
+    """An atlas that is shifted by one voxel votes with its best-matching patch."""
     rng = np.random.default_rng(8)
     target = rng.normal(size=(10, 12, 14))
     labels = (rng.random(target.shape) < 0.5).astype(np.uint8)
@@ -135,7 +135,9 @@ def test_a_search_finds_labels_that_lie_beside() -> None:
 
 
 def test_a_search_costs_no_more_than_the_image_and_a_patch_that_is_too_large_is_refused() -> None:
-    """240 mm around each voxel of a small image took 19 GB; above 65,535 steps numbers wrapped."""
+    """Searching 240 mm around each voxel of a small image took 19 GB; above 65,535 steps,
+    indices overflowed.
+    """
     rng = np.random.default_rng(9)
     target = rng.normal(size=(4, 5, 6))
     maps = [(rng.random(target.shape) < 0.5).astype(np.uint8) for _ in range(3)]
@@ -186,7 +188,7 @@ def test_atlases_of_every_library_give_the_same_and_are_not_changed(
     hosts = [contract.make_host(np.ascontiguousarray(array))[0] for array in arrays]
     expected = kind(Image=hosts[0], AtlasImages=hosts[1:7]).Execute(hosts[7:])
     guests = [contract.make_guest(np.ascontiguousarray(array), family) for array in arrays]
-    if family == "tensor":  # it has no voxel size
+    if family == "tensor":  # tensors have no voxel size
         hosts = [np.ascontiguousarray(array) for array in arrays]
         expected = kind(Image=hosts[0], AtlasImages=hosts[1:7]).Execute(hosts[7:])
     fused = kind(Image=guests[0], AtlasImages=guests[1:7]).Execute(guests[7:])
@@ -201,14 +203,14 @@ def test_atlases_of_every_library_give_the_same_and_are_not_changed(
 
 
 def image_of(*arrays: Any) -> sitk.Image:
-    """An image with one component for each array."""
+    """Return an image with one component for each array."""
     images = [sitk.GetImageFromArray(np.asarray(array, np.float32)) for array in arrays]
     return images[0] if len(images) == 1 else sitk.Compose(images)
 
 
 @every_filter
 def test_modalities_come_in_a_list_or_as_components(kind: Any, case: AtlasCase) -> None:
-    """A second modality of noise reduces Dice, a second image increases it."""
+    """A second modality reduces Dice if it is noise, and increases it if it is informative."""
     rng = np.random.default_rng(4)
     noise = [rng.normal(size=SHAPE).astype(np.float32) for _ in range(7)]
     lists = [[image, other] for image, other in zip(case.images, noise[1:], strict=True)]
@@ -356,7 +358,7 @@ def test_the_largest_power_of_equal_images_stays_finite(case: AtlasCase) -> None
 
 @every_filter
 def test_patches_from_where_nobody_annotated_leave_what_was_said_at_the_voxel(kind: Any) -> None:
-    """The result was background with probability 0."""
+    """Previously, the result there was background with probability 0."""
     rng = np.random.default_rng(0)
     shape = (4, 6, 7)
     raters = [rng.integers(0, 3, shape).astype(np.uint8) for _ in range(3)]

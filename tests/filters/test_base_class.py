@@ -1,4 +1,4 @@
-"""The base class provides what the author of a filter does not implement."""
+"""The base class provides everything that the author of a filter does not implement."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from itk_consensus.votes.kept_stack import KeptStack
 
 
 class ForgetfulFilter(UndecidedLabelMixin, LabelFusionFilter):
-    """A vote that implements nothing but `_fuse`."""
+    """A vote that implements only `_fuse`."""
 
     method = "forgetful"
 
@@ -46,14 +46,14 @@ class ForgetfulFilter(UndecidedLabelMixin, LabelFusionFilter):
 
 
 class TwistedFilter(LabelFusionFilter, UndecidedLabelMixin):
-    """The same with its bases in the other order."""
+    """The same with its base classes in the other order."""
 
     def _fuse(self, case: FusionCase) -> Fusion:
         return majority_vote(case.patterns)
 
 
 class SumFilter(LabelFusionFilter):
-    """A vote on the arrays themselves, which never looks at patterns."""
+    """A vote on the arrays themselves, which never accesses patterns."""
 
     method = "sum"
     needs = "votes"
@@ -92,7 +92,7 @@ def test_an_undecided_label_that_fits_is_written(fuser: Fuser) -> None:
 
 
 def lines_blamed(call: Callable[[], Any]) -> list[tuple[str, int]]:
-    """File and line to which each of our warnings is attributed."""
+    """Return the file and line to which each of our warnings is attributed."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
@@ -245,7 +245,7 @@ def test_empty_masks_and_absent_raters_are_found_without_patterns() -> None:
     SumFilter(MaskImage=half, RaterMasks=[nowhere, None, nowhere]).Execute(images)
 
 
-# -- outputs that are made later --------------------------------------------------------------
+# -- outputs that are computed later -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fuser", [f for f in FUSERS if hasattr(f, "ElapsedIterations")])
@@ -258,7 +258,7 @@ def test_diagnostics_that_iterate_do_not_count_as_iterations_of_execute(fuser: F
 
 
 class CuriousVote(MajorityVoteFilter):
-    """A vote that looks at patterns before it votes without them."""
+    """A vote that accesses the patterns, then votes without them."""
 
     def _fuse(self, case: FusionCase) -> Fusion:
         assert case.patterns is not None

@@ -113,7 +113,7 @@ def test_the_frechet_map_has_the_highest_mean_dice_of_whole_patterns():
 def test_fractions_of_a_vote_exactly_at_the_first_cut_do_not_depend_on_the_order_of_raters(
     seed: int,
 ) -> None:
-    """Of raters who say 0, .1, .4 or .5 many means are half of the largest, but for rounding."""
+    """For votes of 0, .1, .4 or .5 many means equal half of the largest, up to rounding errors."""
     rng = np.random.default_rng(seed)
     raters = [rng.choice([0, 0.1, 0.4, 0.5], size=(6, 7, 5)).astype(np.float32) for _ in range(5)]
     found = []

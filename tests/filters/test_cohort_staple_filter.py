@@ -166,11 +166,14 @@ def test_impossible_combinations_are_refused(cases):
         CohortSTAPLEFilter(SmoothnessWeight=1.0)
 
 
-# -- known truths --------------------------------------------------------------------------------
+# -- known segmentations
+# ---------------------------------------------------------------------------
 
 
 def known_case(seed: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Two of three raters err together, which their votes alone cannot tell."""
+    """Return a case in which two of three raters make the same errors, which votes alone cannot
+    reveal.
+    """
     rng = np.random.default_rng([52, seed])
     truth = np.zeros((24, 26), np.uint8)
     truth[6:18, 7:19] = 1

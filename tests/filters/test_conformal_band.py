@@ -29,7 +29,7 @@ from itk_consensus.core.errors import (
 from itk_consensus.core.process_object import ITERATION_EVENT
 from itk_consensus.space.distance import signed_distance
 
-# Doubts about single cases, of which one in ten is told by chance, have tests of their own.
+# Doubts about single cases, one in ten of which is flagged by chance, have separate tests.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*of the calibration cases:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*of no use here:UserWarning"),
@@ -45,21 +45,21 @@ def calibrated(cases, **options):
 
 
 def case_scores(cases, **options):
-    """The score of every case, as a calibration on all of them records it."""
+    """Return the score of every case, as recorded by a calibration on all of them."""
     return np.array(calibrated(cases, **options).GetRecord().case_scores)[:, 0]
 
 
 @pytest.fixture(scope="module")
 def band():
-    """Calibrated with every default on the first 20 cases."""
+    """Return a band calibrated with all defaults on the first 20 cases."""
     return calibrated(cohort(N))
 
 
-# -- what a band is ----------------------------------------------------------------------------
+# -- definition ----------------------------------------------------------------------------------
 
 
 def test_a_case_is_covered_exactly_when_its_score_is_within_the_threshold(band):
-    """Counted from the label map, by the definition: 95 % of foreground, 98.75 % of background."""
+    """Counted on the label map, by the definition: 95 % of foreground, 98.75 % of background."""
     tests = cohort(FAST - N, first=N)
     (tau,) = band.GetRecord().tau
     scores = case_scores(tests)
@@ -125,7 +125,9 @@ def test_vote_fractions_stand_in_for_the_raters(band):
     ids=str,
 )
 def test_every_option_keeps_its_own_promise_on_the_calibration_cases(options):
-    """In the sample itself at least ceil(.9 * 21) of 20 cases are covered, or mean loss <= .1."""
+    """On the calibration cases at least ceil(.9 * 21) of 20 cases are covered, or the mean loss
+    is <= .1.
+    """
     cases = cohort(N)
     record = calibrated(cases, **options).GetRecord()
     for tau, scores in zip(record.tau, zip(*record.case_scores, strict=True), strict=True):
@@ -157,7 +159,7 @@ def test_mondrian_bounds_each_side_by_its_own_threshold(band):
     np.testing.assert_array_equal(codes != 1, -score <= background)
 
 
-# -- what is promised -------------------------------------------------------------------------
+# -- guarantees ----------------------------------------------------------------------------------
 
 
 def covered_shares(scores, splits=500, n=N, alpha=0.1):
@@ -208,7 +210,7 @@ def test_mean_false_negative_rate_is_controlled(cases, n):
         tau = risk_threshold([scored[i].distributions for i in order[:n]], 0.1)
         rates.append(scored[order[n]].distributions[1].missed_share(tau))
     assert np.mean(rates) <= 0.1 + 2 * np.std(rates, ddof=1) / len(rates) ** 0.5
-    assert np.mean(rates) > 0.02  # a band that loses nothing would be needlessly wide
+    assert np.mean(rates) > 0.02  # a band without any loss would be needlessly wide
 
 
 def scored_case(case, **options):
@@ -256,7 +258,7 @@ def test_risk_threshold_of_the_filter_agrees_with_mapie():
 
 @pytest.mark.parametrize("policy", ["keep", "ambiguous"])
 def test_independent_flips_leave_empty_sets(policy):
-    """The paper says they cannot happen; by default they become ambiguous."""
+    """The paper states that they cannot occur; by default they become ambiguous."""
     cases = cohort(4, kind="flips")
     with pytest.warns(ConsensusWarning, match="Unit voxel carries no guarantee"):
         band = calibrated(cases, Unit="voxel", Score="probability", EmptyPolicy=policy)
@@ -310,12 +312,14 @@ def test_the_consensus_cannot_be_its_own_reference():
 
 
 def small_cohort(number=12):
-    """Probabilities and references of boxes that differ a little, for defaults without raters."""
+    """Return probabilities and references of boxes with small differences, for defaults without
+    raters.
+    """
     fractions, references = [], []
     for case in range(number):
         drawn = np.zeros((8, 16, 16), np.uint8)
         drawn[2:6, 3 : 11 + case % 3, 3:10] = 1
-        drawn[2, 3 + case % 5, 3 + case // 5] = 0  # so that no case comes twice
+        drawn[2, 3 + case % 5, 3 + case // 5] = 0  # so that no case is duplicated
         fraction = np.zeros(drawn.shape, np.float32)
         fraction[2:6, 3:12, 3:10] = 0.8
         fractions.append(image(fraction, np.float32))
@@ -353,7 +357,7 @@ def changed(one, change):
     ],
 )
 def test_references_that_are_no_mask_are_refused(kind, value, message):
-    """Issue 44, item 13: they were accepted with a printed guarantee of 90 %."""
+    """Issue 44, item 13: they were accepted, with a printed guarantee of 90 %."""
     fractions, references = small_cohort()
 
     def spoil(drawn):
@@ -382,7 +386,7 @@ def test_of_several_organs_the_foreground_can_be_named(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_case_that_comes_twice_is_refused(kind):
-    """Issue 44, item 13: one case, twelve times, is one case."""
+    """Issue 44, item 13: one case repeated twelve times is only one case."""
     fractions, references = small_cohort()
     with pytest.raises(InputError, match="case 1 is a copy of case 0, probability and reference"):
         learned(kind, fractions[:1] * 12, references[:1] * 12)
@@ -408,7 +412,7 @@ def test_empty_references_are_said_and_only_empty_ones_refused(kind):
 
 
 def test_of_a_cohort_with_one_circular_reference_the_rest_is_used():
-    """Issue 44, item 13."""
+    """Issue 44, item 13: a reference that equals the thresholded fraction is left out."""
     fractions, references = small_cohort()
     wanted = learned(ConformalBandFilter, fractions[1:], references[1:])
     references[0] = sitk.Cast(fractions[0] >= 0.5, sitk.sitkUInt8)
@@ -488,7 +492,7 @@ def test_unit_voxel_has_no_other_risk(risk):
 
 
 def label_case(case, labels):
-    """The case as a label map: slabs of the truth along x become labels of their own."""
+    """Return the case as a label map: slabs of the true mask along x become separate labels."""
     edges = np.linspace(0, array(case.truth).shape[2], labels)
     value = 1 + np.digitize(np.arange(array(case.truth).shape[2]), edges[1:-1])
     maps = [np.where(array(mask) != 0, value, 0) for mask in (case.truth, *case.raters)]
@@ -630,7 +634,7 @@ def test_inputs_are_left_alone(band):
 
 
 def broken(change):
-    """Ten cases, the fourth of which `change` spoils."""
+    """Return ten cases, the fourth of which is modified by `change`."""
     cases = [list(case) for case in cohort(10)]
     cases[3] = change(*cases[3])
     truths, fractions, raters = (list(column) for column in zip(*cases, strict=True))
@@ -768,7 +772,7 @@ def test_a_calibration_belongs_to_its_fusion_method_raters_and_labels(band):
 
 
 def other_inputs(case):
-    """What looks like a vote's fraction to the eye, but not to its calibration."""
+    """Return inputs that look like vote fractions, but are unlike those of the calibration."""
     votes = array(case.fraction)
     posterior = 1 / (1 + np.exp(-20 * (votes - 0.5)))
     return {
@@ -913,7 +917,8 @@ def test_provenance_is_kept_and_checked(tmp_path):
         band.Calibrate(*cases, provenance={"site": Path("x")})
 
 
-# -- a filter like the others ------------------------------------------------------------------
+# -- common behaviour of filters
+# -----------------------------------------------------------------
 
 
 def test_keywords_setters_and_printing_work_as_in_every_filter(band):

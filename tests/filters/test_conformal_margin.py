@@ -12,7 +12,7 @@ from itk_consensus.calibration.held_out_rater import hold_out_raters
 from itk_consensus.core.errors import ConsensusWarning, FileError, InputError, ParameterError
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 
-# Doubts about single cases, of which one in ten is told by chance, have tests of their own.
+# Doubts about single cases, one in ten of which is flagged by chance, have separate tests.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*of the calibration cases:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*of no use here:UserWarning"),
@@ -50,7 +50,7 @@ def test_the_widened_consensus_is_what_simpleitk_finds_within_so_many_mm(margin)
     distance = sitk.SignedMaurerDistanceMap(
         consensus, insideIsPositive=False, squaredDistance=False, useImageSpacing=True
     )
-    # Maurer measures outside voxels from the mask's outermost ones, whose distance is 0.
+    # Maurer's distance outside is measured from the mask's outermost voxels, whose distance is 0.
     within = (array(distance) <= margin.GetRecord().tau[0]) | (array(consensus) != 0)
     assert np.mean((codes != 0) == within) > 0.9999
 
@@ -94,7 +94,7 @@ def test_held_out_raters_calibrate_and_the_promise_names_them():
 
 
 def test_beside_the_margin_stands_the_width_of_a_band_with_the_same_promise(margin):
-    """A band by foreground alone, without tolerance, in spreads of the raters."""
+    """A band on the foreground alone, without tolerance, in units of the raters' spread."""
     record = margin.GetRecord()
     band = ConformalBandFilter(Risk="max", Mondrian=True)
     band.Calibrate(*columns(cohort(N)))
@@ -112,7 +112,7 @@ def test_beside_the_margin_stands_the_width_of_a_band_with_the_same_promise(marg
 
 def test_each_label_has_a_margin_of_its_own():
     def labels(case):
-        """Slabs of the truth along x become two labels."""
+        """Return the case with two labels: slabs of the true mask along x."""
         truth, share = array(case.truth) != 0, array(case.fraction)
         left = np.arange(truth.shape[2]) < 34
         return (

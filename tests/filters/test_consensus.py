@@ -1,4 +1,4 @@
-"""The front door chooses by its written rules, says why in numbers, and lists what it changed."""
+"""Consensus selects by documented rules, gives its reasons in numbers, and lists its changes."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_lost_components_are_listed_with_their_place_in_mm():
 
 
 def pieces(mask: np.ndarray) -> list[np.ndarray]:
-    """Components of two or more voxels, connected by faces."""
+    """Return components of two or more voxels, connected by faces."""
     found, number = label(mask)
     masks = [found == index + 1 for index in range(number)]
     return [mask for mask in masks if mask.sum() > 1]
@@ -199,7 +199,7 @@ def test_no_component_of_a_majority_is_lost_unlisted(raters):
     lost = consensus.GetComponentsLost()
     gone = [piece for piece in pieces(raters.mean(axis=0) > 0.5) if not fused[piece].any()]
     places = {component.position for component in lost}
-    # Pieces that touch by a corner are listed as one.
+    # Components that touch at a corner are listed as one.
     assert sum(component.voxels for component in lost) >= sum(int(piece.sum()) for piece in gone)
     assert len(places) == len(lost)
     if len(raters) >= 5:

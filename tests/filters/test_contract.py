@@ -1,4 +1,4 @@
-"""One suite that every fuser of the registry passes."""
+"""Test suite that every registered fuser must pass."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ every_parameter = pytest.mark.parametrize(("fuser", "parameter"), CASES, ids=CAS
 
 
 def all_outputs(filter_: Any) -> list[np.ndarray]:
-    """All output images."""
+    """Return all output images."""
     labels = filter_.GetLabels()
     return [
         to_array(filter_.GetLabelImage()),
@@ -65,7 +65,7 @@ def measured(filter_: Any) -> dict[str, Any]:
 
 
 def assert_same(one: Any, other: Any) -> None:
-    """Bit for bit, NaN being equal to itself."""
+    """Assert bitwise equality, with NaN equal to itself."""
     assert len(one) == len(other)
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -73,7 +73,7 @@ def assert_same(one: Any, other: Any) -> None:
 
 
 def outcome(call: Any) -> Any:
-    """The return value of a call, or its error."""
+    """Return the return value of a call, or its error."""
     try:
         return to_array(call())
     except ConsensusError as error:
@@ -294,7 +294,7 @@ def test_inputs_are_let_go_after_execute(fuser: Fuser) -> None:
     filter_.GetLabelImage()
 
 
-# -- wrong inputs -----------------------------------------------------------------------------
+# -- invalid inputs ---------------------------------------------------------------------------
 
 
 @every_fuser
@@ -387,7 +387,7 @@ soft_fuser = pytest.mark.parametrize(
 
 
 def soft(shape: tuple[int, ...] = (9, 11)) -> list[np.ndarray]:
-    """Masks, blurred differently for each rater."""
+    """Return masks that are blurred differently for each rater."""
     return [
         gaussian_filter(array.astype(float), 0.3 + 0.2 * k).astype(np.float32)
         for k, array in enumerate(raters(shape))
@@ -441,7 +441,7 @@ def test_soft_raters_may_be_missing_weigh_nothing_and_lie_outside_a_mask(fuser: 
 
 @soft_fuser
 def test_certain_soft_inputs_are_masks(fuser: Fuser) -> None:
-    """A single fraction, at a disputed voxel, makes all inputs probabilities."""
+    """A single fraction at a disputed voxel turns all inputs into probabilities."""
     masks = raters((12, 13))
     place = tuple(np.argwhere(np.ptp(masks, axis=0) > 0)[0])
     hard, almost = fuser(**without_chance(fuser)), fuser(**without_chance(fuser))
@@ -706,7 +706,7 @@ def test_events_come_in_order_and_progress_reaches_one(fuser: Fuser) -> None:
     assert all(0 <= value <= 1 for value in progress)
     assert filter_.GetProgress() == 1.0
     if contract.iterates(fuser):
-        # SimpleITK's count is the index of the last iteration, others are plain numbers.
+        # SimpleITK counts the index of the last iteration; other filters count iterations.
         elapsed = filter_.GetElapsedIterations()
         assert events.count("Iteration") in (elapsed, elapsed + 1)
     filter_.RemoveAllCommands()
@@ -778,7 +778,7 @@ def test_abort_in_an_iteration_returns_the_current_estimate(fuser: Fuser) -> Non
 
 @every_fuser
 def test_without_any_tolerance_a_run_ends_by_itself(fuser: Fuser) -> None:
-    """Boundary SIMPLE and Spatial STAPLE ran for up to four thousand million iterations."""
+    """Boundary SIMPLE and Spatial STAPLE ran for up to four billion iterations."""
     names = {"Tolerance", "TerminationUpdateThreshold"} & {p.name for p in parameters_of(fuser)}
     if not names:
         pytest.skip("has no tolerance")
@@ -892,7 +892,7 @@ def test_probabilities_are_probabilities_and_belong_to_the_label_map(fuser: Fuse
     np.testing.assert_array_equal(filter_.GetLabelImage()[clear], winners[clear])
 
 
-# -- who annotated what -----------------------------------------------------------------------
+# -- missing annotations -----------------------------------------------------------------------
 
 
 @every_fuser
@@ -1025,7 +1025,7 @@ def test_diagnostics_are_made_on_demand_and_can_be_printed(fuser: Fuser) -> None
 
 # -- laws, for the filters that declare them --------------------------------------------------
 
-#: Filters with single-precision fields; violations of laws are far larger than rounding.
+#: Filters with single-precision fields; violations of laws are much larger than rounding errors.
 SINGLE_PRECISION = (
     "CoherenceVoteFilter",
     "ConsensusFilter",
@@ -1037,7 +1037,7 @@ SINGLE_PRECISION = (
 
 
 def rounding(fuser: Fuser) -> float:
-    """Largest difference of results that are mathematically equal."""
+    """Return the largest difference of results that are mathematically equal."""
     return 1e-5 if fuser.__name__ in SINGLE_PRECISION else 1e-9
 
 
@@ -1048,7 +1048,7 @@ def declaring(law: str) -> pytest.MarkDecorator:
 
 @st.composite
 def stacks(draw: st.DrawFn, values: tuple[int, ...]) -> list[np.ndarray]:
-    """Raters of one truth with different errors and at least two labels in total."""
+    """Draw raters of one structure with different errors and at least two labels in total."""
     shape = draw(st.sampled_from([(6, 7), (13,), (3, 4, 5)]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     truth = rng.choice(values, shape)
@@ -1062,7 +1062,7 @@ def stacks(draw: st.DrawFn, values: tuple[int, ...]) -> list[np.ndarray]:
 
 
 def labels_for(fuser: Fuser) -> tuple[int, ...]:
-    """Several labels for a fuser that treats them alike, else background and foreground."""
+    """Return several labels for a fuser that treats them alike, else background and foreground."""
     return (0, 1, 2, 5) if "relabelling" in fuser.laws else (0, 1)
 
 
@@ -1079,7 +1079,7 @@ def probabilities(filter_: Any, labels: Any) -> np.ndarray:
 
 
 def is_clear(shares: np.ndarray, fuser: Fuser) -> np.ndarray:
-    """Where the label does not depend on rounding."""
+    """Return where the label does not depend on rounding."""
     ordered = np.sort(np.append(shares, np.zeros((1, *shares.shape[1:])), axis=0), axis=0)
     return ordered[-1] - ordered[-2] > 10 * rounding(fuser)
 

@@ -1,4 +1,6 @@
-"""A copy of a filter is the filter, however it was made and whatever its parameters hold."""
+"""Copies of a filter are equivalent to it, however they are made and whatever its parameters
+hold.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,7 @@ def test_setting_a_copy_leaves_the_filter_alone(way: str) -> None:
 
 
 class Unpicklable:
-    """An image that lives in a device, say."""
+    """An image that cannot be pickled, e.g. one in the memory of a device."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.ones(SHAPE, np.uint8)

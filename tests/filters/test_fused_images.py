@@ -1,4 +1,4 @@
-"""One place from which every output image of a fuser is made."""
+"""The single place in which every output image of a fuser is created."""
 
 from __future__ import annotations
 

@@ -30,12 +30,12 @@ from itk_consensus.core.errors import ConsensusError
 from itk_consensus.core.results import Result
 from itk_consensus.methods.registry import FUSERS
 
-#: Arguments of getters that need any.
+#: Arguments of getters that need them.
 ARGUMENTS = {"rater": 0, "observed": 0, "true": 1, "label": 1, "level": 0}
 
 
 def members(value: Any) -> list[Any]:
-    """The direct members of a value."""
+    """Return the direct members of a value."""
     if isinstance(value, dict):
         return list(value.values())
     if isinstance(value, (list, tuple)):
@@ -66,7 +66,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def getters(filter_: Any) -> dict[str, Any]:
-    """Every Get method, with its arguments."""
+    """Yield every Get method, with its arguments."""
     found = {}
     for name, method in inspect.getmembers(filter_, callable):
         if name.startswith("Get") and not name.startswith("GetGlobal"):
@@ -83,14 +83,14 @@ def getters(filter_: Any) -> dict[str, Any]:
 
 
 def executed(kind: Any) -> Any:
-    """A filter after Execute; images that it needs are noise."""
+    """Return a filter after Execute; images that it needs are noise."""
     images = contract.raters((8, 9, 10))
     rng = np.random.default_rng(0)
     looked_at = {
         "Image": rng.standard_normal((8, 9, 10)).astype("f4"),
         "AtlasImages": [rng.standard_normal((8, 9, 10)).astype("f4") for _ in images],
     }
-    # Hybrid takes an image for a network's interior only.
+    # HybridFusion takes an image only for a network in its interior.
     takes_images = kind is not HybridFusionFilter
     known = {n: value for n, value in looked_at.items() if hasattr(kind, n) and takes_images}
     filter_ = kind(**known)
@@ -126,12 +126,12 @@ def test_writing_into_what_was_handed_out_changes_nothing(kind: Any) -> None:
     asked = {}
     for name, get in getters(filter_).items():
         try:
-            if isinstance(get(), Result):  # a value that everybody shares, not a copy of it
+            if isinstance(get(), Result):  # a value that is shared, not copied
                 continue
             asked[name] = copy.deepcopy(get())
-        except ConsensusError:  # of more labels, say, there is no such field
+        except ConsensusError:  # there is no such field, e.g. with more labels
             continue
-    for name in asked.keys() - {"GetImage", "GetAtlasImages"}:  # these are the caller's own
+    for name in asked.keys() - {"GetImage", "GetAtlasImages"}:  # these objects belong to the caller
         scribble(getters(filter_)[name]())
     changed = [
         name

@@ -23,7 +23,7 @@ from itk_consensus.core.errors import InputError, ParameterError, ProcessAborted
 
 
 def near_contour(labels: np.ndarray, width: float, spacing) -> np.ndarray:
-    """Voxels within `width` of another label, by scipy's distance."""
+    """Return the voxels within `width` of another label, by scipy's distance."""
     band = np.zeros(labels.shape, bool)
     for label in np.unique(labels):
         inside = labels == label
@@ -222,7 +222,7 @@ def test_progress_of_the_fuser_at_work_is_the_hybrids() -> None:
 
 
 def test_a_fuser_with_another_foreground_does_not_get_the_hybrids_votes(masks):
-    """Patterns used to be shared by labels 0 and 1 alone, whichever of them was the foreground."""
+    """Patterns used to be shared only by labels 0 and 1, regardless of which is the foreground."""
     staple = STAPLEImageFilter(ForegroundValue=0)
     hybrid = HybridFusionFilter(InteriorFilter=staple, BoundaryFilter=ConsensusFilter())
     hybrid.Execute(masks)
@@ -254,11 +254,11 @@ def test_patterns_are_made_once_for_all(masks):
     assert hybrid.votes is boundary.case.patterns
 
 
-# -- an interior that somebody made before ----------------------------------------------------
+# -- a precomputed interior ----------------------------------------------------------------------
 
 
 def blob(masks: list[np.ndarray]) -> np.ndarray:
-    """Like no rater's mask: the vote, turned around."""
+    """Return a mask unlike any rater's: the mirrored vote."""
     return MajorityVoteFilter(TieRule="background").Execute(masks)[::-1, ::-1].copy()
 
 

@@ -1,4 +1,4 @@
-"""Intensity images as raters: filters with SimpleITK's names warn, all others refuse them."""
+"""Intensity images as raters: filters with SimpleITK's names warn, all others reject them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def one_by_one() -> None:
     accumulator.add(ct())
 
 
-#: Functions beside the filters that raters' labels, truths and masks are given to.
+#: Functions besides the filters that accept raters' labels, references and masks.
 ENTRIES = {
     "lesion agreement": lambda: ic.lesion_agreement([mask(), ct()]),
     "its reference": lambda: ic.lesion_agreement([mask(), mask()], ct()),
@@ -152,7 +152,7 @@ def test_an_image_within_a_border_of_nothing_is_still_one() -> None:
 
 @pytest.mark.parametrize("masked", ["MaskImage", "RaterMasks"])
 def test_a_mask_of_nan_is_refused(masked: str) -> None:
-    """NaN differs from 0, so it counted as inside."""
+    """NaN differs from 0, so such voxels counted as inside."""
     region = np.where(mask(), np.nan, 0.0)
     given = region if masked == "MaskImage" else [region, None]
     with pytest.raises(InputError, match=rf"{masked}.* must not hold NaN"):

@@ -22,7 +22,7 @@ def images(case):
 
 
 def renamed(case, seed):
-    """Readers in another order, with other numbers."""
+    """Return the readers in another order, with other instance labels."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(case.raters))
     names = np.append(0, 1 + rng.permutation(int(case.raters.max()))).astype(case.raters.dtype)
@@ -180,7 +180,7 @@ def test_more_objects_than_a_map_can_number_are_refused_by_their_number():
 
 
 def test_kidneys_and_their_masses_are_matched_as_their_annotators_named_them(shared_data):
-    """KiTS21: the three annotators share names, which the filter does not look at."""
+    """KiTS21: the three annotators share names, which the filter does not use."""
     path = shared_data / "kits21" / "case_00064_annotations.nrrd"
     annotations = sitk.ReadImage(str(path))
     named = np.moveaxis(sitk.GetArrayFromImage(annotations), -1, 0)[:, 60:220]
@@ -222,15 +222,15 @@ def test_long_names_of_raters_stand_beside_letters_and_not_in_every_row_of_the_r
 
 
 def test_noise_is_counted_before_it_is_matched(monkeypatch):
-    """Issue 44, item 15: 64^3 voxels took 44 s and 7 GB until they were "more than 65534"."""
+    """Issue 44, item 15: 64^3 voxels took 44 s and 7 GB before "more than 65534" was reported."""
     noise = np.random.default_rng(44).integers(0, 200, (42, 42, 42), dtype=np.uint8)
-    monkeypatch.setattr(instance_consensus, "match_objects", None)  # nobody gets there
+    monkeypatch.setattr(instance_consensus, "match_objects", None)  # must not be called
     with pytest.raises(InputError, match=r"rater 0 has \d+ objects, more than the 65534 labels of"):
         ic.InstanceConsensusFilter(InputsAreLabels=True).Execute([noise, noise])
 
 
 def test_a_case_without_lesions_is_one_of_a_cohort():
-    """There is nothing to take a mean of."""
+    """Without lesions there is nothing to average."""
     case = LESION_SETTINGS["one invents"](0)
     raters = list(case.raters[:3])
     nothing = ic.match_lesions([np.zeros_like(one) for one in raters])

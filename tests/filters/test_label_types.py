@@ -20,7 +20,7 @@ def test_a_type_holds_what_numpy_stores_without_complaint(dtype: str, value: int
     try:
         np.array([value], dtype=dtype)
         fits = True
-    except (OverflowError, DeprecationWarning):  # NumPy 1 complains, NumPy 2 refuses
+    except (OverflowError, DeprecationWarning):  # NumPy 1 warns, NumPy 2 raises an error
         fits = False
     assert holds(np.dtype(dtype), [value]) is fits
 
@@ -90,7 +90,9 @@ FILTERS = [LabelVotingImageFilter, MultiLabelSTAPLEImageFilter, MajorityVoteFilt
 @pytest.mark.parametrize("make", FILTERS)
 @pytest.mark.parametrize(("dtype", "largest"), [("uint8", 255), ("uint16", 65535), ("int8", 127)])
 def test_ties_do_not_change_the_type_of_a_label_map(make: Any, dtype: str, largest: int) -> None:
-    """0/255 masks used to become uint16 where a tie was, and stay uint8 where none was."""
+    """Previously, 0/255 masks became uint16 if there was a tie, and remained uint8 if there was
+    none.
+    """
     tied = [np.array([[0, largest, largest]], dtype), np.array([[0, largest, 0]], dtype)]
     agreed = make().Execute([tied[0], tied[0]])
     assert agreed.dtype == dtype

@@ -1,4 +1,4 @@
-"""Declared laws of filters with default parameters, on grids of any spacing.
+"""Laws declared by filters with default parameters, tested on grids of any spacing.
 
 The fast suite tests a few stacks, some of which violated a law before; the slow one tests 200.
 """
@@ -27,9 +27,9 @@ from itk_consensus.methods.registry import FUSERS
 FILTERS = (*FUSERS, JointLabelFusionFilter, LocallyWeightedVoteFilter, IntensityRefinementFilter)
 FEW = (0, 1, 6, 86)
 MANY = range(200)
-#: Filters that break ties, which are frequent among specks, by position.
+#: Filters that break ties, which are frequent in noise, by position.
 TIES_BY_PLACE = ("InstanceConsensusFilter",)
-#: Larger than the effect of single precision and of stopping iterations.
+#: Larger than the effects of single precision and of stopping iterations early.
 ROUNDING = 1e-5
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
@@ -44,7 +44,7 @@ class Stack(NamedTuple):
     spacing: list[float]
 
     def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> Stack:
-        """All arrays changed alike."""
+        """Return the stack with all arrays changed in the same way."""
         raters, atlases = ([change(one) for one in list_] for list_ in (self.raters, self.atlases))
         return self._replace(raters=raters, image=change(self.image), atlases=atlases)
 
@@ -66,7 +66,7 @@ def draw(seed: int, most_labels: int) -> tuple[Stack, np.random.Generator]:
         drawn = np.argmax([field + skill * blobs(1.0) for field in truth], axis=0)
         slips = rng.random(shape) < rng.choice([0, 0.05, 0.2])
         raters.append(np.where(slips, rng.integers(0, labels + 1, shape), drawn).astype(np.uint8))
-    raters[0].flat[:2] = 0, 1  # both occur
+    raters[0].flat[:2] = 0, 1  # so that both labels occur
     image = (raters[0] + blobs(1.0)).astype(np.float32)
     atlases = [(image + blobs(1.0)).astype(np.float32) for _ in raters]
     return Stack(raters, image, atlases, spacing), rng
@@ -78,14 +78,14 @@ def drawn(seed: int, most_labels: int) -> tuple[Stack, np.random.Generator]:
 
 
 def stacks(fuser: type[LabelFusionFilter], seeds: Any) -> Iterator[tuple[Stack, Any]]:
-    """Suitable stacks for a filter, and a random generator for each."""
+    """Return suitable stacks for a filter, and a random generator for each."""
     for seed in seeds:
         stack, _ = drawn(seed, 1 if hasattr(fuser, "ForegroundValue") else 3)
         yield stack, np.random.default_rng([8, seed])
 
 
 def shares(fuser: type[LabelFusionFilter], stack: Stack, labels: Any) -> np.ndarray:
-    """(labels, *shape) probabilities of a filter with default parameters."""
+    """Return the (labels, *shape) probabilities of a filter with default parameters."""
 
     def image(array: np.ndarray) -> sitk.Image:
         made = sitk.GetImageFromArray(np.ascontiguousarray(array))
@@ -102,7 +102,9 @@ def shares(fuser: type[LabelFusionFilter], stack: Stack, labels: Any) -> np.ndar
 
 
 def on_stacks(law: str = "") -> Callable[[Any], Any]:
-    """Run a test for every filter that declares a law: on a few stacks, and slowly on many."""
+    """Run a test for every filter that declares a law: on a few stacks and, in the slow suite,
+    on many.
+    """
     obeying = [fuser for fuser in FILTERS if not law or law in fuser.laws]
     few, many = (
         pytest.param(seeds, marks=marks, id=str(len(seeds)))
@@ -155,7 +157,7 @@ def test_a_mirrored_stack_has_the_mirrored_answer(fuser: Any, seeds: Any) -> Non
 def test_patches_that_are_one_when_normalised_are_found_alike_in_a_mirrored_stack(
     fuser: Any,
 ) -> None:
-    """On thick slices, patches have three voxels, two of which are equal at the border."""
+    """On thick slices, patches have three voxels, and at the border two of them are equal."""
     test_a_mirrored_stack_has_the_mirrored_answer(fuser, (27, 43, 113))
 
 
@@ -194,5 +196,7 @@ def test_more_background_around_a_clean_border_moves_no_probability(fuser: Any, 
 
 
 def test_a_tie_with_the_background_does_not_depend_on_how_much_of_it_there_is() -> None:
-    """Three raters give a voxel 0, 1 and 2; with more background around it, 0 was more frequent."""
+    """Three raters label a voxel 0, 1 and 2; with more background around it, 0 was more
+    frequent.
+    """
     test_more_background_around_a_clean_border_moves_no_probability(ConsensusFilter, (164,))

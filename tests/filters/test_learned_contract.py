@@ -1,4 +1,4 @@
-"""The contract suite for a fitted learned fusion, with the number of raters of each test."""
+"""The common test suite for a fitted learned fusion, with the number of raters of each test."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from itk_consensus.calibration.learned.learned_record import LearnedRecord
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
-#: Tests that do not apply: those of function forms, which need a record; of probabilities, since
-#: the raters gave masks; and of missing raters at other positions, which are other raters here.
+#: Tests that do not apply: of function forms, which need a record; of probabilities, since the
+#: raters of the record gave masks; and of missing raters at other positions, which are different
+#: raters here.
 EXCEPT = {
     "test_calling_without_arguments_is_an_error",
     "test_parameters_by_position_follow_simpleitks_order",
@@ -39,7 +40,7 @@ EXCEPT = {
 
 @cache
 def record(raters: int) -> LearnedRecord:
-    """A record of a first rater without errors, and others who draw too wide."""
+    """Return a record of a first rater without errors, and others who draw too wide."""
     of = cohort(6, ((0.0, 0.1), *((2.0, 0.8),) * (raters - 1)))
     filter_ = ic.LearnedFusionFilter()
     filter_.Fit(of.cases, of.truths)
@@ -47,7 +48,7 @@ def record(raters: int) -> LearnedRecord:
 
 
 class Fitted(ic.LearnedFusionFilter):
-    """A learned fusion that has a record for any number of raters."""
+    """A learned fusion with a record for any number of raters."""
 
     laws = frozenset()
 
@@ -64,7 +65,7 @@ class Fitted(ic.LearnedFusionFilter):
 
 
 def contract(*wanted: str) -> list[Any]:
-    """Tests of the common suite that need a fuser and these."""
+    """Yield the tests of the common suite that need only a fuser and these arguments."""
     return [
         test
         for name, test in vars(suite).items()

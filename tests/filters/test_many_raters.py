@@ -1,4 +1,4 @@
-"""Crowds: ten thousand raters of ten voxels, which must not be compared pair by pair."""
+"""Crowds of ten thousand raters of ten voxels, who must not be compared pair by pair."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def test_crowds_are_fused_and_diagnosed(fuser: Fuser, number: int) -> None:
     filter_.Execute(crowd(number))
     found = filter_.GetLabelImage()
     if fuser is InstanceConsensusFilter:
-        # Half of all readers have a mark left and right of it: to who matches marks, other objects.
+        # Half of all readers mark the voxels left and right of it: to a filter that matches
+        # objects, these are different objects.
         found = np.where(found == 1, found, 0)
     np.testing.assert_array_equal(found, TRUTH)
     findings = {finding.rule: finding for finding in filter_.GetDiagnostics().findings}
@@ -52,7 +53,7 @@ def test_votes_are_counted_alike_whether_raters_are_more_than_patterns_or_fewer(
     raters: int,
 ) -> None:
     rng = np.random.default_rng(1)
-    said = rng.integers(0, 4, (20, raters)).astype(np.uint8)  # 3 is missing
+    said = rng.integers(0, 4, (20, raters)).astype(np.uint8)  # 3 denotes a missing vote
     counts = rng.integers(1, 9, 20)
     model = LabelEvidence(DecisionPatterns(said, counts, np.arange(3)), np.ones((3, 3)))
     maps = rng.integers(0, 3, (20, 5))

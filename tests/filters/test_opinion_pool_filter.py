@@ -82,7 +82,7 @@ def test_the_type_of_the_inputs_decides_what_they_are_and_not_their_values(label
         InputError, match=r"input 0 must hold labels of an integer type or, .*found"
     ):
         LogOpinionPoolFilter().Execute(floats)
-    # Whole numbers among floats are certain opinions, which is what masks are.
+    # Whole numbers in floating-point images are certain opinions, i.e. masks.
     certain, voted = LogOpinionPoolFilter(), LogOpinionPoolFilter()
     np.testing.assert_array_equal(
         certain.Execute([mask.astype(np.float32) for mask in masks]), voted.Execute(masks)

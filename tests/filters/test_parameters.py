@@ -1,4 +1,4 @@
-"""The descriptor mechanism by itself: what one declaration gives a filter."""
+"""Parameter descriptors in isolation: the members that one declaration adds to a filter."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Sample(Base):
     Score = Measurement(float, "How good.", "score")
 
     def SetMode(self, value: str) -> None:
-        """A setter of the class's own."""
+        """Set the mode with a setter defined by the class itself."""
         self.Mode = value.strip()
 
 
@@ -227,7 +227,7 @@ def test_integers_keep_to_their_limits(value: int, low: int, width: int) -> None
 @given(st.floats(), st.booleans())
 def test_reals_keep_to_their_limits(value: float, exclusive: bool) -> None:
     kind = Real(0.0, 1.0, exclusive=exclusive)
-    # What must be above 0 is divided by, and so is not almost 0 either.
+    # Parameters that must be above 0 are divisors, so they must not be almost 0 either.
     if (1e-15 <= value < 1) if exclusive else (0 <= value <= 1):
         assert kind.accept(value) == value
         assert kind.parse(repr(value)) == value

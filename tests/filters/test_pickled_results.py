@@ -1,4 +1,4 @@
-"""Pickles of results give bitwise equal outputs, and contain nothing else."""
+"""Pickled results reproduce all outputs bitwise, and contain nothing else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHAPE = (10, 11, 12)
 
 
 def raters(labels: int = 3, number: int = 5) -> list[np.ndarray]:
-    """Label maps with errors of their own; of the second label there is a smaller box."""
+    """Return label maps with independent errors; the second label is a smaller box."""
     maps = contract.raters(SHAPE, number, seed=3)
     if labels > 2:
         for one, other in zip(maps, contract.raters(SHAPE, number, seed=4), strict=True):
@@ -37,7 +37,7 @@ def raters(labels: int = 3, number: int = 5) -> list[np.ndarray]:
 
 
 def probabilities() -> list[np.ndarray]:
-    """Foreground probabilities, none of which is certain."""
+    """Return foreground probabilities, none of which is 0 or 1."""
     rng = np.random.default_rng(5)
     return [0.1 + 0.7 * one + 0.2 * rng.random(SHAPE) for one in raters(2)]
 
@@ -59,7 +59,7 @@ def atlas_fuser(kind: Any) -> Any:
 
 
 def refined(noise: float) -> tuple[Any, list[np.ndarray]]:
-    """Raters with errors at a wall, and an image of the wall, or of noise."""
+    """Return raters with errors at a wall, and an image of the wall or of noise."""
     rng, along = np.random.default_rng(8), np.arange(SHAPE[2])
     wall = np.broadcast_to((along >= 3) & (along < 9), SHAPE)
     shift = rng.choice([-1, 0, 0, 0, 0, 1], (2, 4, *SHAPE[:2], 1))
@@ -68,7 +68,7 @@ def refined(noise: float) -> tuple[Any, list[np.ndarray]]:
     return ic.IntensityRefinementFilter(Image=image, Filter=ic.MajorityVoteFilter()), maps
 
 
-#: Filters that have not been executed, and their inputs; made when they are asked for.
+#: Filters that have not been executed, and their inputs; created when requested.
 CASES: dict[str, Callable[[], tuple[Any, list[np.ndarray]]]] = {
     **{one.__name__: lambda one=one: (one(), raters()) for one in FUSERS},
     **{f"{one.__name__} with gaps": lambda one=one: (one(**gaps()), raters()) for one in FUSERS},
@@ -101,7 +101,7 @@ CASES: dict[str, Callable[[], tuple[Any, list[np.ndarray]]]] = {
 
 
 def outputs(fusion: Fusion, labels: int) -> dict[str, np.ndarray]:
-    """All outputs of a fusion."""
+    """Return all outputs of a fusion."""
     made: dict[str, np.ndarray] = {"labels": np.empty(SHAPE, np.int32)}
     fusion.write_labels(np.array([*range(labels), -1, -2], np.int32), made["labels"])
     for label in range(labels):

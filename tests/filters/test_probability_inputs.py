@@ -1,4 +1,4 @@
-"""Probability maps of ensembles: what they may be, and what averages and pools make of them."""
+"""Probability maps of ensembles: valid inputs, averages and pools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MASK_FUSERS = [f for f in FUSERS if not f.takes_probabilities and not f.soft_inp
 
 
 def models(number: int = 5, classes: int = 3, seed: int = 0) -> np.ndarray:
-    """(models, classes, z, y, x) softmax of models that agree more or less."""
+    """Return (models, classes, z, y, x) softmax outputs of models with varying agreement."""
     rng = np.random.default_rng(seed)
     common = rng.normal(size=(1, classes, *SHAPE))
     logits = 2 * common + rng.normal(size=(number, classes, *SHAPE))

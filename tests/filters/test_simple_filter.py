@@ -120,7 +120,7 @@ def test_unanimous_voxels_keep_their_label_and_the_rest_of_the_image_is_not_look
     np.testing.assert_array_equal(whole[agreed], raters[0][agreed])
     padded = [np.pad(rater, 12) for rater in raters]
     inner = (slice(12, -12),) * 3
-    # Patches at the old border now see background: everything else must be as it was.
+    # Patches at the old border now include background; all other voxels must be unchanged.
     again = BoundarySIMPLEFilter().Execute(padded)
     assert again[inner].shape == whole.shape
     again[inner] = 0
@@ -159,7 +159,7 @@ def test_progress_moves_with_the_iterations(raters):
     [(SIMPLEFilter, {}, 8), (BoundarySIMPLEFilter, {"PatchRadius": 8.0}, 5)],
 )
 def test_an_iteration_reports_every_label_or_part(fuser, parameters, times):
-    """Of many labels an iteration of SIMPLE, and a slab of boundary SIMPLE, took seconds."""
+    """With many labels, an iteration of SIMPLE and a slab of boundary SIMPLE took seconds."""
     filter_ = fuser(MaximumIterations=1, **parameters)
     seen = reports_of(filter_)
     filter_.Execute(many_labels())
@@ -167,7 +167,7 @@ def test_an_iteration_reports_every_label_or_part(fuser, parameters, times):
 
 
 def test_boundary_simple_reports_while_it_gets_ready():
-    """Votes of many labels, and edges around many raters, took seconds before iterations began."""
+    """Votes of many labels, and edges for many raters, took seconds before iterations began."""
     raters = many_labels()
     plain = BoundarySIMPLEFilter()
     gated = BoundarySIMPLEFilter(Image=raters[0].astype(np.float32))
@@ -184,7 +184,9 @@ def test_boundary_simple_reports_while_it_gets_ready():
     ("fuser", "parameters"), [(SIMPLEFilter, {"Deviations": 0.5}), (BoundarySIMPLEFilter, {})]
 )
 def test_abort_inside_an_iteration_ends_it_and_returns_the_estimate_before(fuser, parameters):
-    """The whole iteration used to be made: half a minute on fifteen atlases of 100 labels."""
+    """Previously the whole iteration was completed: half a minute for fifteen atlases with 100
+    labels.
+    """
     raters = many_labels()
     filter_ = fuser(**parameters)
     after_one = 0.5 + 0.49 / filter_.GetMaximumIterations()
@@ -193,7 +195,8 @@ def test_abort_inside_an_iteration_ends_it_and_returns_the_estimate_before(fuser
         sitk.sitkProgressEvent, lambda: filter_.Abort() if after_one < seen[-1] < 1 else None
     )
     aborted = filter_.Execute(raters)
-    assert [share > after_one for share in seen].count(True) == 2  # where it was aborted, and 1
+    # the progress at which it was aborted, and 1
+    assert [share > after_one for share in seen].count(True) == 2
     assert len(filter_.GetTrace()) == 1
     assert not filter_.GetConverged()
     np.testing.assert_array_equal(aborted, fuser(MaximumIterations=1, **parameters).Execute(raters))
@@ -220,7 +223,7 @@ def many_labels():
 
 
 def reports_of(filter_):
-    """The progress at every report, while Execute goes on."""
+    """Return the progress at every report during Execute."""
     seen = []
     filter_.AddCommand(sitk.sitkProgressEvent, lambda: seen.append(filter_.GetProgress()))
     return seen

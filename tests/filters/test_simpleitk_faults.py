@@ -1,4 +1,4 @@
-"""Faults of the shipping SimpleITK and itk wheels, one test per row of the parity table."""
+"""Faults of the released SimpleITK and itk wheels, one test per row of the parity table."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_foreground_value_that_the_type_cannot_hold_is_an_error(
 @pytest.mark.parametrize("function", [itk_consensus.LabelVoting, itk_consensus.MultiLabelSTAPLE])
 @pytest.mark.parametrize(("dtype", "largest"), [("uint8", 255), ("uint16", 65535), ("int8", 127)])
 def test_an_undecided_label_never_wraps(function: Any, dtype: str, largest: int) -> None:
-    """SimpleITK writes 0, or wraps, and goes on."""
+    """SimpleITK writes 0 or a wrapped value, without an error."""
     tied = [np.array([[0, largest, 3]], dtype), np.array([[0, 3, largest]], dtype)]
     with pytest.raises(ParameterError, match="LabelForUndecidedPixels must be set"):
         function(tied)
@@ -154,11 +154,13 @@ def test_multilabel_staple_returns_for_the_largest_labels_of_a_byte(label: int) 
 
 @pytest.mark.parametrize("raters", [2, 3])
 def test_multilabel_staple_returns_when_the_raters_agree_nowhere(raters: int) -> None:
-    """Nothing is decided, so ITK's seed is empty and no confusion matrix is ever defined."""
+    """No voxel is decided, so ITK's initial estimate is empty and no confusion matrix is ever
+    defined.
+    """
     arrays = [np.roll(np.arange(6) % raters, k)[None, :].astype(np.uint8) for k in range(raters)]
     filter_ = itk_consensus.MultiLabelSTAPLEImageFilter()
     iterations = iter(range(1000))
-    # StopIteration would not come back from a loop that never ends; this does.
+    # when exhausted, `iterations` raises an error, which stops a loop that would never end
     filter_.AddCommand(sitk.sitkIterationEvent, lambda: next(iterations))
     assert (filter_.Execute(arrays) == raters).all()
 
@@ -177,7 +179,7 @@ def test_many_raters_do_not_underflow(raters: int) -> None:
     np.testing.assert_array_equal(probability > 0.5, truth)
     assert np.mean(staple.GetSensitivity()) == pytest.approx(0.75, abs=0.03)
     np.testing.assert_array_equal(itk_consensus.LabelVoting(masks), truth)
-    # ITK's seed, normalised along its rows, asks for better raters than these.
+    # ITK's initial estimate, normalised along its rows, requires better raters than these.
     better = noisy(truth, raters, 0.2)
     np.testing.assert_array_equal(itk_consensus.MultiLabelSTAPLE(better), truth)
 
@@ -186,7 +188,7 @@ def test_many_raters_do_not_underflow(raters: int) -> None:
 
 
 def test_more_than_2_to_the_24_voxels_of_one_label_are_counted_exactly() -> None:
-    """At pattern level: two tables of 2^24 and one voxel, merged."""
+    """Tested with patterns: two tables of 2^24 and one voxel are merged."""
     stack = LabelStack.multilabel([np.array([0, 0, 1]), np.array([0, 1, 1])])
     table = DecisionPatterns.from_stack(stack)
     large = replace(table, counts=np.array([2**24, 2**24, 2**24]))
@@ -289,7 +291,7 @@ def test_floating_and_boolean_masks_are_accepted(function: Any, dtype: str) -> N
 
 @every_function
 def test_float_images_that_hold_no_whole_numbers_are_no_labels(function: Any) -> None:
-    """SimpleITK truncates them. STAPLE and the vote take them for probabilities."""
+    """SimpleITK truncates them. STAPLE and the vote interpret them as probabilities."""
     images = [np.array([[0.0, 0.25]]), np.array([[0.0, 1.0]])]
     if function in (itk_consensus.STAPLE, itk_consensus.MajorityVote):
         assert 0 < np.asarray(function(images, MissingLabel=None)).max() <= 1
@@ -415,7 +417,8 @@ def test_prior_probabilities_that_do_not_fit_the_labels_are_an_error(prior: Any)
         itk_consensus.MultiLabelSTAPLE([array, array], priorProbabilities=prior)
 
 
-# -- the paragraphs below the table -----------------------------------------------------------
+# -- the text below the table
+# --------------------------------------------------------------------
 
 
 def test_label_0_is_an_ordinary_label() -> None:
@@ -490,11 +493,14 @@ def test_a_view_of_a_temporary_image_is_not_read_after_its_image_is_gone(functio
     np.testing.assert_array_equal(sitk.GetArrayFromImage(output), function(raters))
 
 
-# -- what the table implies -------------------------------------------------------------------
+# -- consequences of the table
+# -------------------------------------------------------------------
 
 
 def test_a_prior_image_is_not_silently_ignored_by_the_advanced_variant() -> None:
-    """Advanced estimates the prior: a prior image must matter, or be refused."""
+    """The advanced variant estimates the prior: a prior image must have an effect or be
+    rejected.
+    """
     truth = (np.arange(60).reshape(6, 10) % 7 < 3).astype(np.uint8)
     raters = noisy(truth, 3, 0.3)
 

@@ -48,7 +48,7 @@ def raters(shift: float = 0.0) -> list[sitk.Image]:
 
 
 def logged(filter_: Any, *names: str) -> list[str]:
-    """A list to which commands append the events."""
+    """Return a list to which commands append the events."""
     log: list[str] = []
     for name in names:
         event = getattr(sitk, f"sitk{name}Event")
@@ -105,7 +105,7 @@ def test_the_global_warning_display_silences_warnings() -> None:
     with pytest.warns(ConsensusWarning):
         itk_consensus.STAPLE(raters()[:1])
     sitk.ProcessObject.GlobalWarningDisplayOff()
-    itk_consensus.STAPLE(raters()[:1])  # warnings are errors here
+    itk_consensus.STAPLE(raters()[:1])  # warnings are errors in these tests
     itk_consensus.ProcessObject.GlobalWarningDisplayOn()
     with pytest.warns(ConsensusWarning):
         itk_consensus.STAPLE(raters()[:1])
@@ -231,7 +231,7 @@ def aborting(make: Callable[[], Any], image: Any) -> list[str]:
 
 
 def test_abort_without_an_answer_raises_after_an_abort_event() -> None:
-    """SimpleITK's STAPLE reports no progress; its curvature flow does."""
+    """SimpleITK's STAPLE reports no progress, but its curvature flow does."""
     noise = sitk.GetImageFromArray(np.random.default_rng(0).random((8, 8, 8)).astype(np.float32))
     theirs = aborting(sitk.CurvatureFlowImageFilter, noise)
     assert theirs == ["Start", "Abort", "Delete"]

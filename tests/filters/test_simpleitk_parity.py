@@ -1,4 +1,4 @@
-"""Where SimpleITK gives a sound answer, ours is the same."""
+"""Our results equal SimpleITK's wherever these are sound."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ INTEGER_TYPES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64"
 pytestmark = pytest.mark.filterwarnings("ignore:.*label-switched")
 
 
-# -- drawn stacks -----------------------------------------------------------------------------
+# -- generated stacks
+# ----------------------------------------------------------------------------
 
 
 @st.composite
@@ -31,7 +32,9 @@ def shapes(draw: st.DrawFn) -> tuple[int, ...]:
 
 @st.composite
 def structured_masks(draw: st.DrawFn) -> list[np.ndarray]:
-    """Two to seven raters: noisy, empty, full, duplicate, opposite, nested or disjoint ones."""
+    """Draw two to seven raters: noisy, empty, full, duplicate, opposite, nested or disjoint
+    ones.
+    """
     shape = draw(shapes())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     base = rng.random(shape) < draw(st.sampled_from([0.1, 0.3, 0.5, 0.8]))
@@ -39,7 +42,7 @@ def structured_masks(draw: st.DrawFn) -> list[np.ndarray]:
     for _ in range(draw(st.integers(2, 7))):
         masks.append(_rater(draw(st.sampled_from(RATERS)), base, masks, rng))
     mean = np.mean(masks)
-    # All-empty and all-full stacks are rows of the fault table: SimpleITK gives NaN.
+    # All-empty and all-full stacks are covered by the fault table: SimpleITK gives NaN.
     assume(0 < mean < 1)
     dtype = draw(st.sampled_from(INTEGER_TYPES))
     return [mask.astype(dtype) for mask in masks]
@@ -115,7 +118,7 @@ class Staple(NamedTuple):
     specificity: np.ndarray
 
     def equals(self, other: Staple) -> bool:
-        """Whether results are equal up to rounding, with the same number of iterations."""
+        """Return whether results are equal up to rounding, with the same number of iterations."""
         drift = max(1e-9, 2 * self.probability.size * 2.0**-53)
         differences = [
             np.abs(one - two).max()
@@ -142,9 +145,10 @@ def run(module: Any, arrays: list[np.ndarray], **parameters: Any) -> Staple:
 
 
 def simpleitk_agrees_with_itself(arrays: list[np.ndarray], **parameters: Any) -> bool:
-    """Whether SimpleITK gives the mirrored image the mirrored answer.
+    """Return whether SimpleITK's result for the mirrored image is the mirrored result.
 
-    On a symmetric saddle the order of its sums decides where EM goes, and it does not.
+    On a symmetric saddle point it is not, since the order of its sums determines the direction of
+    EM.
     """
     straight = run(sitk, arrays, **parameters)
     axes: list[Any] = [*range(arrays[0].ndim), tuple(range(arrays[0].ndim))]
@@ -157,7 +161,7 @@ def simpleitk_agrees_with_itself(arrays: list[np.ndarray], **parameters: Any) ->
 
 
 def in_extended_precision(arrays: list[np.ndarray], passes: int, **parameters: Any) -> Staple:
-    """SimpleITK's algorithm, written out, in numbers with more digits."""
+    """Run SimpleITK's algorithm in extended precision."""
     foreground = parameters.get("ForegroundValue", 1)
     marks = np.array([(array == foreground).ravel() for array in arrays]).astype(np.longdouble)
     truth = marks.mean(axis=0)
@@ -176,7 +180,7 @@ def assert_parity(arrays: list[np.ndarray], **parameters: Any) -> None:
     assert ours.probability.dtype == theirs.probability.dtype
     if ours.equals(theirs) or not simpleitk_agrees_with_itself(arrays, **parameters):
         return
-    # Sums of 1 - W lose digits if W is nearly 1: then ours must be the more accurate result.
+    # Sums of 1 - W lose digits if W is close to 1; then ours must be the more accurate result.
     capped = theirs.elapsed == parameters.get("MaximumIterations")
     exact = in_extended_precision(arrays, theirs.elapsed + (not capped), **parameters)
     assert ours.equals(exact._replace(elapsed=theirs.elapsed)), (ours, theirs)
@@ -185,7 +189,8 @@ def assert_parity(arrays: list[np.ndarray], **parameters: Any) -> None:
 @settings(max_examples=150)
 @given(structured_masks())
 def test_staple_equals_simpleitk(arrays: list[np.ndarray]) -> None:
-    # Some symmetric stacks converge extremely slowly; both are stopped at the same iteration.
+    # Some symmetric stacks converge extremely slowly; both programs are stopped at the same
+    # iteration.
     assert_parity(arrays, MaximumIterations=3000)
 
 
@@ -348,7 +353,7 @@ def test_any_tie_at_the_top_is_undecided() -> None:
 
 
 def without_ties(arrays: list[np.ndarray]) -> list[np.ndarray]:
-    """The same raters on the voxels that have a plurality, in one row."""
+    """Return the same raters on the voxels that have a plurality, in one row."""
     votes = np.stack([array.ravel() for array in arrays])
     counts = np.stack([(votes == label).sum(axis=0) for label in np.unique(votes)])
     decided = (counts == counts.max(axis=0)).sum(axis=0) == 1

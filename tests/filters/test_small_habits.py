@@ -1,4 +1,4 @@
-"""Habits of users of SimpleITK and itk that work here, and mistakes that raise errors."""
+"""Conventions of SimpleITK and itk that work here, and mistakes that raise errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import torch
 import itk_consensus as ic
 from itk_consensus import pipeline
 from itk_consensus.cli import main
-from itk_consensus.core.errors import InputError, ParameterError
+from itk_consensus.core.errors import ConsensusWarning, InputError, ParameterError
 
 # -- parameters -----------------------------------------------------------------------------
 
@@ -105,7 +105,9 @@ def test_printing_computes_no_dask_array() -> None:
 
 
 def test_filters_are_no_sitk_process_objects_which_nobody_can_derive_from() -> None:
-    """SWIG's class has no constructor and no metaclass by which a class could join it."""
+    """SWIG's class has no constructor, and no metaclass through which a class could be
+    registered with it.
+    """
     assert not isinstance(ic.STAPLEImageFilter(), sitk.ProcessObject)
     assert type(sitk.ProcessObject) is type
     with pytest.raises(AttributeError, match="No constructor defined"):
@@ -269,7 +271,7 @@ def test_readers_and_filters_are_inputs_of_functions(tmp_path: Any) -> None:
 
 
 def test_itk_has_no_multi_label_staple_and_has_the_two_others() -> None:
-    """As wheels of itk are built; ours has all three, by itk's rule of spelling."""
+    """As in the wheels of itk; this package has all three, under names formed by itk's rule."""
     assert not hasattr(itk, "multi_label_staple_image_filter")
     assert hasattr(itk, "staple_image_filter")
     assert hasattr(itk, "label_voting_image_filter")
@@ -281,7 +283,47 @@ def test_itk_has_no_multi_label_staple_and_has_the_two_others() -> None:
 
 @pytest.mark.parametrize("paths", [("a.nii.gz",), ("a.nii.gz", "b.nii.gz"), (b"a.nii.gz",)])
 def test_a_path_is_no_parameter_and_is_to_be_read_first(paths: tuple[Any, ...]) -> None:
-    """Issue 44: "at most 0 parameters by position"."""
+    """Issue 44: the message was "at most 0 parameters by position"."""
     for function in (ic.Consensus, ic.STAPLE):
         with pytest.raises(InputError, match=r"got the path .*; read it first"):
             function(*paths)
+
+
+# -- warnings of function forms about empty masks --------------------------------------------
+
+
+@pytest.mark.parametrize("fuse", [ic.STAPLE, ic.MultiLabelSTAPLE, ic.COLLATE, ic.Consensus])
+def test_a_function_form_names_a_rater_who_drew_nothing(fuse: Any) -> None:
+    drawn = masks(4)
+    with pytest.warns(ConsensusWarning, match="rater 2 drew nothing") as said:
+        fuse([*drawn[:2], 0 * drawn[2], drawn[3]])
+    assert [one.filename for one in said] == [__file__]
+
+
+@pytest.mark.parametrize("fuse", [ic.MultiLabelSTAPLE, ic.Consensus])
+def test_a_function_form_tells_that_its_result_is_empty(fuse: Any) -> None:
+    apart = [np.zeros((20, 20), np.uint8) for _ in range(3)]
+    for mask, place in zip(apart, ((5, 5), (14, 14), (0, 14)), strict=True):
+        mask[place[0] : place[0] + 4, place[1] : place[1] + 4] = 1
+    with pytest.warns(ConsensusWarning, match="result is empty"):
+        assert not fuse(apart).any()
+
+
+def test_nothing_is_said_of_a_structure_that_most_raters_left_out() -> None:
+    drawn = masks(4)
+    ic.Consensus([drawn[0], *(0 * mask for mask in drawn[1:])])
+    ic.STAPLE([drawn[0], drawn[1], 0 * drawn[2], 0 * drawn[3]])
+
+
+def test_nothing_is_said_of_a_rater_who_is_missing() -> None:
+    drawn = masks(4)
+    ic.Consensus([*drawn[:3], None])
+    everywhere = [np.ones_like(drawn[0])] * 3
+    ic.Consensus([*drawn[:3], 0 * drawn[3]], RaterMasks=[*everywhere, 0 * drawn[3]])
+
+
+def test_an_execute_leaves_it_to_the_findings() -> None:
+    drawn = masks(4)
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute([*drawn[:3], 0 * drawn[3]])
+    assert "empty mask" in {one.rule for one in filter_.GetDiagnostics().concerns}

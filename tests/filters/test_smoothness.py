@@ -49,7 +49,7 @@ def raters():
     return list(class_imbalance_case(10, 1).raters[:, 40:88, 40:88].astype(np.uint8))
 
 
-# -- what it is for ---------------------------------------------------------------------------
+# -- purpose -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("radius", [22, 5])
@@ -98,7 +98,7 @@ def test_the_corrected_vote_gains_on_the_smoothed_vote(name):
     assert corrected > mean_dice(smoothed_vote, cases)
 
 
-# -- how it behaves ---------------------------------------------------------------------------
+# -- behaviour ---------------------------------------------------------------------------------
 
 
 def test_no_smoothness_is_the_default_and_changes_nothing(raters):
@@ -195,13 +195,15 @@ def test_diagnostics_know_the_smoothed_map(raters):
 
 
 def test_the_field_reports_before_its_first_iteration(raters):
-    """It is made of the first truth of every pattern, which took more than a second."""
+    """The field is constructed from the initial posterior of every pattern, which took more
+    than a second.
+    """
     staple = itk_consensus.STAPLEImageFilter(**RECOMMENDED)
     heard = []
     staple.AddCommand(sitk.sitkProgressEvent, lambda: heard.append("progress"))
     staple.AddCommand(sitk.sitkIterationEvent, lambda: heard.append("iteration"))
     staple.Execute(raters)
-    assert heard.index("iteration") > 1  # one report is that of the images read
+    assert heard.index("iteration") > 1  # one report refers to the images that were read
 
 
 def test_abort_returns_the_current_field(raters):
@@ -221,7 +223,7 @@ def test_raters_of_contours_in_3d_are_fused_by_their_disputed_shell():
     assert dice(fused, truth) > 0.9
 
 
-# -- what is refused --------------------------------------------------------------------------
+# -- rejected inputs -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weight", [-0.1, "guess", None, np.nan, [2.0]])

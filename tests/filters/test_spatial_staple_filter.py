@@ -33,7 +33,7 @@ def test_fields_are_images_on_the_grid_and_windows_are_in_mm():
     assert sensitivity.GetSpacing() == inputs[0].GetSpacing()
     assert sensitivity.GetOrigin() == inputs[0].GetOrigin()
     assert sensitivity.GetPixelID() == sitk.sitkFloat32
-    # 4 mm are 8 voxels of .5 mm along y, the first array axis, and 2 of 2 mm along x.
+    # 4 mm are 8 voxels of .5 mm along y, the first array axis, and 2 voxels of 2 mm along x.
     for at in [(0, 0), (20, 25), (39, 49), (20, 0)]:
         here = sitk.GetArrayFromImage(sensitivity)[at]
         assert here == pytest.approx(window_mean(raters[0], posterior, (8, 2), at), abs=1e-6)
@@ -127,7 +127,8 @@ def test_an_iteration_is_reported_before_and_after_the_scale_factors_of_each_par
     filter_.Execute(raters)
     within = [share for share in seen if 0.5 < share < 0.99]
     assert within == sorted(within)
-    # Of twelve raters each plane is a part: each part's half, and where the next begins.
+    # With twelve raters each plane is processed as a separate part, which reports progress
+    # halfway and at the start of the next part.
     assert len(set(within)) == (1 if number == 2 else 7)
 
 

@@ -1,4 +1,4 @@
-"""STAPLE beyond SimpleITK: variants, priors, many starts."""
+"""STAPLE beyond SimpleITK's: variants, priors, many initialisations."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_twenty_starts_from_anywhere_never_return_the_mirrored_optimum(number):
             RandomSeed=seed,
         )
         starts = staple.GetStarts()
-        assert starts.switched.any()  # the mirrored optimum was really met
+        assert starts.switched.any()  # the mirrored optimum was actually reached
         assert not starts.switched[starts.log_posterior.argmax()]
         assert dice(fused, truth) > 0.75
 
@@ -146,7 +146,7 @@ def test_a_constant_prior_image_equals_the_number(raters):
 
 
 def naive_staple(raters, prior, passes):
-    """Voxel-wise STAPLE with a prior of its own at each voxel."""
+    """Run voxelwise STAPLE with a separate prior at each voxel."""
     marks = raters.reshape(len(raters), -1).astype(float)
     w = marks.mean(axis=0)
     for _ in range(passes):

@@ -1,4 +1,4 @@
-"""Ctrl-C and Abort reach every kernel, and leave a filter as after an Execute that failed."""
+"""Ctrl-C and Abort reach every kernel, and leave a filter in the state after a failed Execute."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from itk_consensus.votes.packed_votes import PackedVotes
 
 SHAPE = (8, 9, 10)
 
-#: Kernels without a loop over anything that can be large.
+#: Kernels without a loop over data that may be large.
 AT_ONCE = {"count_tiles", "unpack_bits"}  # unpacking is called tile by tile
 
 
@@ -45,7 +45,9 @@ class Ended(Exception):
 
 
 def in_new_thread(action: Callable[[], Any]) -> BaseException | None:
-    """Exception of an action in a new thread, whose first checkpoint polls immediately."""
+    """Return the exception of an action in a new thread, whose first checkpoint polls
+    immediately.
+    """
     raised: list[BaseException] = []
 
     def guarded() -> None:
@@ -61,7 +63,9 @@ def in_new_thread(action: Callable[[], Any]) -> BaseException | None:
 
 
 def everything() -> None:
-    """Call all kernels: every fuser with its outputs, and the remaining kernels."""
+    """Call all kernels: through every fuser with its outputs, and the remaining kernels
+    directly.
+    """
     rng = np.random.default_rng(0)
     three = [np.where(rng.random(SHAPE) < 0.3, 2, r).astype("u1") for r in contract.raters(SHAPE)]
     noise = [(rng.random((40, 40)) < 0.5).astype(np.uint8) for _ in range(18)]
@@ -69,11 +73,11 @@ def everything() -> None:
     cases += [(fuser(), contract.raters(SHAPE)) for fuser in FUSERS]
     kinds = (STAPLEImageFilter, MultiLabelSTAPLEImageFilter, MajorityVoteFilter)
     cases += [(kind(), noise) for kind in kinds]
-    # Of many patterns of one size direct inference looks for moves at once.
+    # If many patterns have the same size, direct inference searches for moves simultaneously.
     cases += [(DirectInferenceFilter(), [rater[:8, :8] for rater in noise])]
     cases += [(MultiLabelSTAPLEImageFilter(SmoothnessWeight="estimate"), three)]
     cases += [(MajorityVoteFilter(TieRule="prior"), three)]
-    # Where a rater is missing, coherence is measured at every voxel.
+    # If a rater is missing somewhere, coherence is measured at every voxel.
     partly = [*three[:-1], np.where(np.arange(SHAPE[-1]) < 3, 9, three[-1]).astype("u1")]
     cases += [(ConsensusFilter(MissingLabel=9), partly)]
     looked_at = [rng.standard_normal(SHAPE).astype("f4") for _ in range(5)]
@@ -130,7 +134,7 @@ def test_ctrl_c_reaches_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(5000):
             _kernels.expand(codes, table, np.empty_like(codes), 2)
 
-    # A shell that started the tests in the background has them ignore it.
+    # A shell that started the tests in the background may have made them ignore the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -212,7 +216,7 @@ def test_an_estimate_is_returned_after_an_abort_in_a_later_iteration() -> None:
             asked.append(name)
             if len(asked) == 4:
                 filter_.Abort()
-                work.checkpoint()  # as a kernel does that takes long enough
+                work.checkpoint()  # as a long-running kernel does
         return kernel(*args, **options)
 
     with kernels(call):
@@ -226,7 +230,7 @@ def test_an_estimate_is_returned_after_an_abort_in_a_later_iteration() -> None:
 
 
 def test_what_makes_an_estimate_an_answer_is_not_stopped_again() -> None:
-    """An Abort within an iteration takes effect once, in a kernel or in a report."""
+    """An Abort during an iteration takes effect once, in a kernel or in a report."""
     filter_ = MajorityVoteFilter()
 
     def aborted_while(stop: Callable[[], None]) -> None:

@@ -35,18 +35,18 @@ def fitted(cases, **options):
 
 @pytest.fixture(scope="module")
 def staple():
-    """STAPLE's posteriors of the first cases, with truths and raters."""
+    """Return STAPLE's posteriors of the first cases, with references and raters."""
     return staple_columns(FAST)
 
 
-# -- what scaling is for --------------------------------------------------------------------------
+# -- purpose -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "number", [24, pytest.param(FULL, marks=pytest.mark.slow)], ids=["fast", "full"]
 )
 def test_a_temperature_moves_no_voxel_of_the_band(number):
-    """It changes every probability, but the order of none."""
+    """A temperature changes every probability, but not their order."""
     cases = staple_columns(number)
     scaling = fitted(cases, Method="temperature")
     assert scaling.GetRecord().scaling.temperature > 1.5
@@ -59,7 +59,8 @@ def test_a_temperature_moves_no_voxel_of_the_band(number):
     moved, ambiguous = 0, 0
     for raw, new in zip(cases[0][half:], scaled[half:], strict=True):
         with warnings.catch_warnings():
-            # Of a small object the band of STAPLE's probabilities takes all, and says so.
+            # For a small object the band from STAPLE's probabilities contains all voxels, and a
+            # warning reports it.
             warnings.filterwarnings("ignore", "ConformalBandFilter: no voxel", ConsensusWarning)
             band, again = array(before.Execute(raw)), array(after.Execute(new))
         assert before.GetDoubts() == after.GetDoubts()
@@ -71,7 +72,7 @@ def test_a_temperature_moves_no_voxel_of_the_band(number):
 
 @pytest.mark.parametrize("temperature", [0.4, 3.0])
 def test_a_temperature_moves_no_voxel_of_the_band_of_continuous_probabilities_either(temperature):
-    """Underconfident ones, too, which a temperature below 1 sharpens."""
+    """Also for underconfident probabilities, which a temperature below 1 sharpens."""
     cases = cohort(10)
     smooth = [
         sitk.Clamp(sitk.SmoothingRecursiveGaussian(c.fraction, 1.5), sitk.sitkFloat64, 0, 1)
@@ -111,7 +112,7 @@ def test_the_repair_holds_on_cases_the_fit_has_not_seen():
     assert alone.region_after.class_ece > alone.region_before.class_ece
 
 
-# -- what is fitted, and where -------------------------------------------------------------------
+# -- the fit and its data -----------------------------------------------------------------------
 
 
 def test_report_counts_the_region_and_the_whole_image(staple):
@@ -176,7 +177,7 @@ def test_several_labels_are_scaled_together():
         np.testing.assert_allclose(np.sum([array(s) for s in scaled], axis=0), 1)
 
 
-# -- a filter like the others --------------------------------------------------------------------
+# -- common behaviour of filters -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", METHODS)

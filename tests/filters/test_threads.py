@@ -1,4 +1,4 @@
-"""One filter in many threads: each Execute returns the result of its own images."""
+"""One filter used by many threads: each call of Execute returns the result for its own images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from itk_consensus.methods.hybrid.hybrid_filter import HybridFusionFilter
 from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
 
 THREADS, EXECUTES = 8, 400
-#: Number of Executes in the quick suite; the slow one has EXECUTES.
+#: Number of calls of Execute in the quick suite; the slow one uses EXECUTES.
 FEW_EXECUTES = 16
 DROP_INS = ("STAPLEImageFilter", "MultiLabelSTAPLEImageFilter", "LabelVotingImageFilter")
 
@@ -57,7 +57,7 @@ def fuser(name: str) -> tuple[Any, list[Call]]:
 
 
 def with_target(name: str) -> tuple[Any, list[Call]]:
-    """Filters that hold an image: all calls are on its grid."""
+    """Return filters with a reference image, so that all calls use its grid."""
     filter_ = getattr(ic, name)(Image=intensities(0))
     if hasattr(filter_, "AtlasImages"):
         filter_.SetAtlasImages([intensities(0) + 0.1 * intensities(2 * i) for i in range(3)])
@@ -84,7 +84,7 @@ def deep(name: str) -> tuple[Any, list[Call]]:
 
 
 def learned(name: str) -> tuple[Any, list[Call]]:
-    """A record with an adopted rule, from cases in which one rater draws the truth."""
+    """Return a record with an adopted rule, from cases in which one rater draws the true mask."""
     filter_ = ic.LearnedFusionFilter()
     of = cohort(6)
     with warnings.catch_warnings():
@@ -125,7 +125,7 @@ NAMES = [cls.__name__ for cls in (*FUSERS, *OTHER_FILTERS)]
 
 
 def told(answer: Any) -> Any:
-    """What Execute returned, in a form that can be compared."""
+    """Return the output of Execute in a form that can be compared."""
     if isinstance(answer, sitk.Image):
         return sitk.GetArrayFromImage(answer).tolist()
     if isinstance(answer, list):
@@ -134,7 +134,7 @@ def told(answer: Any) -> Any:
 
 
 def faults(execute: Callable[..., Any], calls: Sequence[Call], number: int) -> list[str]:
-    """Errors of concurrent calls in several threads."""
+    """Return the errors of concurrent calls in several threads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = [told(execute(*call)) for call in calls]
@@ -148,7 +148,7 @@ def faults(execute: Callable[..., Any], calls: Sequence[Call], number: int) -> l
             try:
                 if told(execute(*calls[chosen])) != expected[chosen]:
                     found.append("another answer")
-            except Exception as error:  # whatever it is
+            except Exception as error:  # an error of any type
                 found.append(repr(error))
         return found
 
@@ -176,7 +176,7 @@ def test_four_hundred_executes_of_one_filter_in_eight_threads_go_well(name: str)
 
 
 def test_fusers_that_two_filters_share_serve_both() -> None:
-    """Inner fusers are run as copies with other parameters and commands."""
+    """Inner fusers are run as copies with different parameters and commands."""
     inner = ic.STAPLEImageFilter()
     called: list[int] = []
     inner.AddCommand(sitk.sitkEndEvent, lambda: called.append(1))
@@ -192,7 +192,7 @@ def test_fusers_that_two_filters_share_serve_both() -> None:
 
 
 def test_measurements_belong_to_one_execute_even_while_others_finish() -> None:
-    """Sensitivity and specificity of a reader are read off together in its own command."""
+    """A rater's sensitivity and specificity are read together in a command of that call."""
     filter_ = ic.STAPLEImageFilter()
     expected = {}
     for seed in range(THREADS):
@@ -209,7 +209,7 @@ def test_measurements_belong_to_one_execute_even_while_others_finish() -> None:
 
 
 def test_what_is_measured_is_the_last_finished_executes() -> None:
-    """The result is that of the Execute that finished last, even if it started first."""
+    """The result belongs to the call of Execute that finished last, even if it started first."""
     filter_ = ic.STAPLEImageFilter()
     began, may_end = threading.Event(), threading.Event()
     thread_of_long: list[int] = []

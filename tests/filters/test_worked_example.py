@@ -1,4 +1,4 @@
-"""The filter that CONTRIBUTING.md writes out works, and is as short as it says."""
+"""The example filter in CONTRIBUTING.md works, and is as short as stated there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def example() -> list[str]:
 
 @pytest.fixture
 def fuser(monkeypatch: pytest.MonkeyPatch) -> Fuser:
-    """The example's filter, each block of code being the module that its first line names."""
+    """Return the example's filter; each code block becomes the module named in its first line."""
     for block in example():
         path = block.splitlines()[0].removeprefix("# ").removesuffix(".py")
         module = ModuleType(path.replace("/", "."))

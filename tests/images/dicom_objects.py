@@ -1,4 +1,4 @@
-"""DICOM objects made with pydicom and highdicom, not with what is tested."""
+"""DICOM objects created with pydicom and highdicom, independently of the code under test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ SPACING = (0.8, 0.7, 2.5)  # x, y, z
 
 
 def oblique_axes() -> Array:
-    """Columns: along rows, along columns, normal; a right-handed frame turned twice."""
+    """Return columns along rows, along columns and the normal: a right-handed frame rotated
+    twice.
+    """
     a, b = np.radians(25), np.radians(-12)
     around_x = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
     around_y = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
@@ -32,7 +34,7 @@ ORIGIN = np.array([-31.5, 12.25, 40.0])
 
 
 def position(x: float, y: float, z: float) -> Array:
-    """Where a continuous index lies in mm."""
+    """Return the position in mm of a continuous index."""
     return ORIGIN + AXES @ (np.array(SPACING) * (x, y, z))
 
 
@@ -59,7 +61,7 @@ def new_file(sop_class: str, modality: str, **given: Any) -> FileDataset:
 def write_series(
     folder: Path, shape: tuple[int, int, int] = SHAPE, spacing: tuple[float, ...] = SPACING
 ) -> list[FileDataset]:
-    """A CT series, in files whose names say nothing about their order."""
+    """Write a CT series to files whose names do not reveal their order."""
     folder.mkdir()
     common = {
         "SeriesInstanceUID": generate_uid(),
@@ -87,7 +89,7 @@ def write_series(
 def write_seg(
     path: Path, masks: dict[str, Array], slices: list[FileDataset], kinds: dict[str, Any] | None
 ) -> Path:
-    """A reader's BINARY SEG by highdicom, without its empty frames."""
+    """Write a reader's BINARY SEG with highdicom, without empty frames."""
     descriptions = [
         highdicom.seg.SegmentDescription(
             number,
@@ -119,7 +121,7 @@ def write_seg(
 
 
 def write_contours(path: Path, contours: dict[str, list[Array]], slices: list[FileDataset]) -> Path:
-    """An RTSTRUCT of contours in mm, each (n, 3)."""
+    """Write an RTSTRUCT of contours in mm, each (n, 3)."""
     first = slices[0]
     dataset = new_file(RTStructureSetStorage, "RTSTRUCT", StudyInstanceUID=first.StudyInstanceUID)
     make = pydicom.Dataset

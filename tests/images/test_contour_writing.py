@@ -1,4 +1,4 @@
-"""RTSTRUCT out: voxels become contours, and contours these voxels again."""
+"""Writing RTSTRUCTs: voxels become contours, and contours the same voxels again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def image(array: Array, series: DicomSeries) -> Any:
 
 
 def hard_masks() -> dict[str, Array]:
-    """Whatever contours could get wrong: holes in islands in holes, corners, single voxels."""
+    """Return difficult masks: holes in islands in holes, corners, single voxels."""
     rng = np.random.default_rng(3001)
     z, y, x = np.indices(SHAPE)
     radius = np.hypot(x - 14, y - 12)
@@ -58,7 +58,7 @@ def hard_masks() -> dict[str, Array]:
 
 
 def body(kind: str, diameter: float) -> Array:
-    """The voxels of a sphere, or of a tube across the slices, on the oblique series."""
+    """Return the voxels of a sphere, or of a tube across the slices, on the oblique series."""
     z, y, x = np.indices(SHAPE) * np.reshape([2.5, 0.7, 0.8], (3, 1, 1, 1))
     if kind == "tube":
         return np.hypot(x - 10.3 - 0.2 * z, y - 8.1) < diameter / 2
@@ -72,7 +72,7 @@ def area(points: Array) -> float:
 
 @given(arrays(bool, st.tuples(st.integers(1, 9), st.integers(1, 9))))
 def test_contours_enclose_exactly_their_voxels_each_part_once(plane: Array) -> None:
-    """So it does not matter whether a reader adds contours of a slice or inverts them."""
+    """Hence it does not matter whether a reader adds the contours of a slice or inverts areas."""
     found = outlines(plane)
     total = sum((coverage([points], *plane.shape) for points in found), np.zeros(plane.shape))
     np.testing.assert_allclose(total, plane, atol=1e-9)
@@ -85,8 +85,8 @@ def test_parts_are_what_shares_an_edge_and_only_turns_are_points() -> None:
     plane = np.zeros((7, 8), bool)
     plane[1:6, 1:6] = True
     plane[2:4, 2:4] = False  # a hole
-    plane[6, 6] = True  # meets the square at a corner
-    assert sorted(map(len, outlines(plane))) == [4, 4 + 4 + 2]  # there and back
+    plane[6, 6] = True  # touches the square at a corner
+    assert sorted(map(len, outlines(plane))) == [4, 4 + 4 + 2]  # out and back
 
 
 def test_every_mask_comes_back_voxel_by_voxel(series: DicomSeries, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_spheres_and_tubes_survive_the_round_trip(
 
 @pytest.mark.skipif(shutil.which("plastimatch") is None, reason="plastimatch is not installed")
 def test_plastimatch_reads_the_same_voxels(series: DicomSeries, tmp_path: Path) -> None:
-    """An implementation that is not ours, on an oblique series, with holes and overlaps."""
+    """An independent implementation, on an oblique series, with holes and overlaps."""
     masks = {**hard_masks(), "sphere": body("sphere", 6.0), "tube": body("tube", 6.0)}
     del masks["none"]  # it writes no file for a structure without contours
     images = {name: image(mask, series) for name, mask in masks.items()}
@@ -197,7 +197,7 @@ def test_what_cannot_be_written_is_named_and_nothing_is_left(
 def test_names_that_would_break_a_file_are_refused_by_every_writer(
     series: DicomSeries, tmp_path: Path, name: str
 ) -> None:
-    """A line break begins a new field of a NRRD; a backslash makes two values of one in DICOM."""
+    """A line break begins a new field in NRRD; a backslash splits a value in DICOM."""
     masks = {name: image(body("sphere", 9.0), series)}
     with pytest.raises(InputError, match="cannot be the name of a structure"):
         ic.write_dicom_contours(masks, tmp_path / "out.dcm", series, method="x")
@@ -221,7 +221,7 @@ def test_a_segmentation_that_is_cut_short_is_refused(series: DicomSeries, tmp_pa
     path = tmp_path / "a.seg.nrrd"
     ic.write_slicer_segmentation({"a": image(body("tube", 9.0), series)}, path)
     raw = sitk.ReadImage(str(path))
-    sitk.WriteImage(raw, str(path), False)  # not compressed, so that every byte counts
+    sitk.WriteImage(raw, str(path), False)  # uncompressed, so that every byte matters
     path.write_bytes(path.read_bytes()[:-300])
     with pytest.raises(FileError, match="is cut short"):
         ic.read_slicer_segmentation(path)

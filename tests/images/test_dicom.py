@@ -58,11 +58,11 @@ from itk_consensus.images.structures import (
 
 
 def reader(number: int) -> dict[str, Array]:
-    """Two boxes that overlap, shifted from reader to reader; the outer slices are empty."""
+    """Return two overlapping boxes, shifted from reader to reader; the outer slices are empty."""
     liver, lesion = np.zeros(SHAPE, np.uint8), np.zeros(SHAPE, np.uint8)
     liver[2:7, 3 + number : 15 + number, 4:20] = 1
     lesion[4:8, 8 : 14 + number, 10 - number : 24] = 1
-    lesion[5] = 0  # a frame is missing within
+    lesion[5] = 0  # one frame inside is missing
     return {"liver": liver, "lesion": lesion}
 
 
@@ -112,7 +112,7 @@ def test_slices_without_any_frame_can_be_missing(case: Any) -> None:
 
 
 def label_map_seg(case: Any, change: Callable[[Any], None]) -> Path:
-    """A SEG of kind LABELMAP by highdicom, with two organs."""
+    """Write a SEG of type LABELMAP with two organs, using highdicom."""
     _, slices, folder = case
     labels = np.zeros(SHAPE, np.uint8)
     labels[2:7, 3:15, 4:12], labels[2:7, 3:15, 14:20] = 1, 2
@@ -136,7 +136,7 @@ def with_background(dataset: Any) -> None:
 
 
 def test_segment_0_of_a_label_map_is_background(case: Any) -> None:
-    """Issue 44, item 11: it was one more structure, of all that nobody drew."""
+    """Issue 44, item 11: it became an additional structure of all unlabelled voxels."""
     found = read_dicom_segmentation(label_map_seg(case, with_background), case[0])
     assert [one.name for one in found] == ["organ 1", "organ 2"]
     assert [array_of(one.mask).sum() for one in found] == [5 * 12 * 8, 5 * 12 * 6]
@@ -203,7 +203,7 @@ def test_what_we_write_is_what_highdicom_reads(case: Any) -> None:
 def test_every_readers_structures_survive_seg_and_slicer_files_voxel_by_voxel(
     case: Any, number: int
 ) -> None:
-    """As ours are read, and as highdicom and SimpleITK read them."""
+    """Checked with this package's reader, highdicom and SimpleITK."""
     series, _, folder = case
     masks = reader(number)
     images = {name: _image(array, series) for name, array in masks.items()}
@@ -248,7 +248,7 @@ def test_probabilities_are_fractional_and_a_band_is_segments_of_its_own(case: An
 
 
 def outlines(mask: Array) -> list[Array]:
-    """The outlines of boxes, half a voxel outside the centres of their border."""
+    """Return the outlines of boxes, half a voxel outside the centres of their border voxels."""
     found = []
     for z in np.flatnonzero(mask.any(axis=(1, 2))):
         rows, columns = (np.flatnonzero(mask[z].any(axis=axis)) for axis in (1, 0))
@@ -291,12 +291,12 @@ def test_the_consensus_does_not_depend_on_what_files_carry_the_readers(
 
 
 def _binary(image: Any) -> Array:
-    """A label map, or the probability that STAPLE returns, as inside and outside."""
+    """Return a label map, or the probability returned by STAPLE, as inside and outside."""
     return (array_of(image) > 0.5).astype(np.uint8)
 
 
 def circle(x: float, y: float, height: float, radius: float, points: int = 72) -> Array:
-    """A circle of a radius in mm about a point in mm, at a height in mm above the first slice."""
+    """Return a circle with radius and centre in mm, at a height in mm above the first slice."""
     angles = np.linspace(0, 2 * np.pi, points, endpoint=False)
     along = np.stack(
         [x + radius * np.cos(angles), y + radius * np.sin(angles), np.full(points, height)]
@@ -306,7 +306,7 @@ def circle(x: float, y: float, height: float, radius: float, points: int = 72) -
 
 @dataclass
 class Body:
-    """Contours of a sphere or tube, the voxels whose centres it holds, and volumes in mm^3."""
+    """Contours of a sphere or tube, the voxels whose centres it contains, and volumes in mm^3."""
 
     contours: list[Array]
     centres: Array
@@ -340,7 +340,7 @@ class Grid:
     shape: tuple[int, int, int]
 
     def of(self, kind: str, diameter: float, count: int = 12) -> list[Body]:
-        """Bodies at random places near the middle of the grid."""
+        """Return bodies at random positions near the middle of the grid."""
         random = np.random.default_rng(3001)
         middle = np.array(self.spacing) * (np.array(self.shape[::-1]) - 1) / 2
         shifts = random.uniform(-1, 1, (count, 3)) * self.spacing
@@ -356,7 +356,7 @@ Reader = Callable[[Grid, str, float], list[tuple[Array, Body]]]
 
 @pytest.fixture(scope="module")
 def read_bodies(tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """The voxels of bodies whose contours went through an RTSTRUCT, each file made once."""
+    """Read the voxels of bodies whose contours were written to an RTSTRUCT, each file only once."""
 
     @cache
     def read(grid: Grid, kind: str, diameter: float) -> list[tuple[Array, Body]]:
@@ -377,7 +377,7 @@ def read_bodies(tmp_path_factory: pytest.TempPathFactory) -> Reader:
 def test_every_sphere_and_tube_has_the_volume_that_its_contours_enclose(
     read_bodies: Reader, grid: Grid, kind: str, diameter: float
 ) -> None:
-    """Within 2 %, one by one, where testing the centres of voxels is up to 20 % off."""
+    """Each within 2 %, whereas testing the centres of voxels is off by up to 20 %."""
     for mask, one in read_bodies(grid, kind, diameter):
         assert mask.sum() * np.prod(grid.spacing) == pytest.approx(one.volume_of_slices, rel=0.02)
 
@@ -407,7 +407,9 @@ def test_volumes_of_bodies_are_kept(
 def test_small_spheres_keep_their_volume_on_average_which_is_all_that_thick_slices_hold(
     read_bodies: Reader, grid: Grid, worst: float
 ) -> None:
-    """Its exact areas on these slices already miss the volume of a sphere of 6 mm by `worst`."""
+    """The exact areas on these slices already differ from the volume of a 6 mm sphere by
+    `worst`.
+    """
     shifts = grid.spacing[2] * np.linspace(0, 1, 101)[:, None]
     heights = grid.spacing[2] * np.arange(-9, 9) + shifts
     areas = np.pi * np.maximum(3.0**2 - heights**2, 0)
@@ -423,8 +425,9 @@ def test_small_spheres_keep_their_volume_on_average_which_is_all_that_thick_slic
 def test_bodies_overlap_with_the_voxels_whose_centres_they_hold(
     read_bodies: Reader, kind: str, diameter: float
 ) -> None:
-    """On a grid on which that is a truth: pixels of 1 mm give a tube of 6 mm 28 of them, and no
-    two ways to choose them need overlap by .98."""
+    """Tested on a grid on which this is well defined: with pixels of 1 mm, a tube of 6 mm has
+    only 28 voxels per slice, and two valid ways to choose them may overlap by less than .98.
+    """
     for mask, one in read_bodies(FINE, kind, diameter):
         assert itk_consensus.dice(mask, one.centres) > 0.98
 
@@ -435,7 +438,7 @@ def test_bodies_overlap_with_the_voxels_whose_centres_they_hold(
 def test_contours_traced_around_voxels_give_back_exactly_these_voxels(
     tmp_path: Path, grid: Grid, kind: str, diameter: float
 ) -> None:
-    """Traced by contourpy, halfway between centres, which cuts the corners of voxels."""
+    """The contours, traced by contourpy halfway between centres, cut the corners of voxels."""
     slices = write_series(tmp_path / "series", grid.shape, grid.spacing)
     truth = {str(n): one.centres for n, one in enumerate(grid.of(kind, diameter, count=6))}
     axes = AXES * grid.spacing
@@ -452,14 +455,14 @@ def test_contours_traced_around_voxels_give_back_exactly_these_voxels(
 
 
 def test_of_contours_through_the_centres_of_voxels_two_sides_are_inside() -> None:
-    """Whatever the last digits say: a square through centres 3 and 9 holds 36 voxels."""
+    """Independent of rounding errors, a square through the centres 3 and 9 contains 36 voxels."""
     noise = np.random.default_rng(3003).uniform(-1e-6, 1e-6, (4, 2))
     square = np.array([(3.0, 3.0), (9.0, 3.0), (9.0, 9.0), (3.0, 9.0)]) + noise
     (found,) = rasterise({0: SliceContours([square])}, (1, 12, 12))
     assert found.sum() == 36
     assert found[3, 4:9].all()
     assert found[4:9, 3:9].all()
-    assert found[9].sum() + found[:, 9].sum() == 1  # for the corner, of which a quarter is inside
+    assert found[9].sum() + found[:, 9].sum() == 1  # from the corner, a quarter of which is inside
 
 
 def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
@@ -475,7 +478,7 @@ def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
 
 
 def test_a_line_costs_no_more_than_the_image_however_long_it_is() -> None:
-    """two points far apart took a step for every voxel between them."""
+    """Two distant points took a step for every voxel between them."""
     far = np.array([(-1e9, 3.0), (1e9, 3.0)])
     (found,) = rasterise({0: SliceContours(lines=[far])}, (1, 6, 7))
     expected = np.zeros((6, 7), np.uint8)
@@ -492,7 +495,7 @@ def test_a_line_costs_no_more_than_the_image_however_long_it_is() -> None:
 
 
 def test_coverage_is_that_of_dense_sampling() -> None:
-    """Of polygons that cross themselves and each other, and leave the image."""
+    """For polygons that cross themselves and each other, and extend beyond the image."""
     random = np.random.default_rng(3002)
     polygons = [random.uniform(-2, 12, (n, 2)) for n in (3, 5, 9)]
     y, x = np.mgrid[0:10, 0:11]
@@ -508,7 +511,7 @@ def test_coverage_is_that_of_dense_sampling() -> None:
 
 
 def even_odd(polygon: Array, places: Array) -> Array:
-    """Whether an odd number of edges lies right of each place."""
+    """Return whether an odd number of edges is to the right of each place."""
     inside = np.zeros(places.shape[:-1], bool)
     x, y = places[..., 0], places[..., 1]
     for (x0, y0), (x1, y1) in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
@@ -541,7 +544,7 @@ def drawn_at(corners: list[tuple[float, float]], z: float) -> Array:
 
 
 def read_one(case: Any, contours: list[Array], kinds: dict[int, str] | None = None) -> Array:
-    """The voxels of one structure of these contours, some of another type."""
+    """Return the voxels of one structure with these contours, some of another type."""
     series, slices, folder = case
     path = write_contours(folder / "rt.dcm", {"organ": contours}, slices)
     if kinds:
@@ -556,7 +559,7 @@ def read_one(case: Any, contours: list[Array], kinds: dict[int, str] | None = No
 
 @pytest.mark.parametrize("change", ["the same", "rolled", "reversed", "rounded", "closed"])
 def test_a_contour_stored_twice_counts_once(case: Any, change: str) -> None:
-    """Issue 44, item 10: by parity it emptied its slice."""
+    """Issue 44, item 10: the even-odd rule emptied its slice."""
     square = drawn_at(SQUARE, 4)
     again = {
         "the same": square,
@@ -573,7 +576,7 @@ def test_a_contour_stored_twice_counts_once(case: Any, change: str) -> None:
 
 
 def test_thousands_of_contours_in_a_slice_are_told_apart_at_once(case: Any) -> None:
-    """Duplicates are looked for among contours with one middle, not among all pairs."""
+    """Duplicates are searched for among contours with the same centre, not among all pairs."""
     ring = [(0.3, 0.3), (0.7, 0.3), (0.7, 0.7), (0.3, 0.7)]
     shifts = np.random.default_rng(44).uniform(0, 20, (1500, 2))
     drawn = [drawn_at([(x + dx, y + dy) for x, y in ring], 4) for dx, dy in shifts]
@@ -584,7 +587,7 @@ def test_thousands_of_contours_in_a_slice_are_told_apart_at_once(case: Any) -> N
 
 @pytest.mark.parametrize("kind", ["OPEN_PLANAR", "OPEN_NONPLANAR"])
 def test_open_contours_are_lines_and_not_filled(case: Any, kind: str) -> None:
-    """Issue 44, item 10: they were areas."""
+    """Issue 44, item 10: they were filled."""
     corners = [(3.0, 3.0), (12.0, 3.0), (12.0, 12.0), (3.0, 12.0)]
     mask = read_one(case, [drawn_at(corners, 4)], {0: kind})
     expected = np.zeros(SHAPE, np.uint8)
@@ -604,7 +607,7 @@ def test_contours_of_unknown_types_are_refused_by_name(case: Any) -> None:
 
 
 def test_two_heights_in_one_slice_are_refused(case: Any) -> None:
-    """Issue 44, item 10: contours of thinner slices inverted each other."""
+    """Issue 44, item 10: contours of thinner slices were inverted by each other."""
     with pytest.raises(GeometryError, match=r"at 2 heights, 0\.6 slices apart, fall into slice 4"):
         read_one(case, [drawn_at(SQUARE, 3.7), drawn_at(SQUARE, 4.3)])
     assert read_one(case, [drawn_at(SQUARE, 4.04), drawn_at(SQUARE, 3.96)]).any()
@@ -613,7 +616,9 @@ def test_two_heights_in_one_slice_are_refused(case: Any) -> None:
 def test_contours_beyond_the_image_are_cut_with_a_word(
     case: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Issue 44, item 10: they were cut in silence. Pixels are .8 mm wide, and 28 of them."""
+    """Issue 44, item 10: they were clipped without a warning. Pixels are .8 mm wide, and there
+    are 28.
+    """
     series, slices, folder = case
     wide = [(20.0, 2.5), (32.5, 2.5), (32.5, 12.5), (20.0, 12.5)]
     edge = [(20.0, 2.5), (27.5, 2.5), (27.5, 12.5), (20.0, 12.5)]
@@ -637,7 +642,7 @@ def test_the_command_line_fuses_dicom_into_dicom(case: Any) -> None:
     paths = [str(write_seg(folder / f"{n}.dcm", reader(n), slices, None)) for n in range(3)]
     out = folder / "fused.dcm"
     options = ["--per-structure", "--method", "vote", "-o", str(out)]
-    assert main(["fuse", *paths, *options]) == 2  # no series
+    assert main(["fuse", *paths, *options]) == 2  # without a series
     assert main(["fuse", *paths, *options, "--series", str(folder / "series")]) == 0
     for one in read_dicom_segmentation(out, series):
         votes = sum(reader(n)[one.name].astype(int) for n in range(3))
@@ -645,12 +650,12 @@ def test_the_command_line_fuses_dicom_into_dicom(case: Any) -> None:
 
 
 def test_missing_frames_can_be_votes_that_are_missing_on_the_command_line(case: Any) -> None:
-    """Where only one of three readers has frames, his vote decides."""
+    """At slices with frames of only one of three readers, that reader's vote is decisive."""
     series, slices, folder = case
     masks = [reader(n) for n in range(3)]
     for one in masks[1:]:
         for mask in one.values():
-            mask[6:] = 0  # these two stopped at slice 5
+            mask[6:] = 0  # these two readers stopped at slice 5
     paths = [str(write_seg(folder / f"{n}.dcm", one, slices, None)) for n, one in enumerate(masks)]
     options = ["--per-structure", "--method", "vote", "--series", str(folder / "series")]
     found = {}
@@ -661,7 +666,7 @@ def test_missing_frames_can_be_votes_that_are_missing_on_the_command_line(case: 
     lesion = masks[0]["lesion"]
     assert not array_of(found["background"]["lesion"].mask)[6:8].any()
     np.testing.assert_array_equal(array_of(found["missing"]["lesion"].mask)[6:8], lesion[6:8])
-    assert "lesion undecided" in found["missing"]  # slices that nobody annotated
+    assert "lesion undecided" in found["missing"]  # slices that no reader annotated
     assert array_of(found["missing"]["lesion undecided"].mask)[[0, 1, 8, 9]].all()
 
 
@@ -720,7 +725,7 @@ def test_a_fraction_that_is_no_number_is_refused(case: Any) -> None:
 
 
 def test_colours_and_terminology_survive_both_ways(case: Any) -> None:
-    """CIELab values are those of the ICC profile, as LCMS has them, codes are pydicom's."""
+    """CIELab values follow the ICC profile, as in LCMS; codes follow pydicom."""
     series, _, folder = case
     liver = Code("SCT", "10200004", "Liver")
     organ = Code("SCT", "123037004", "Anatomical Structure")
@@ -732,7 +737,7 @@ def test_colours_and_terminology_survive_both_ways(case: Any) -> None:
     dataset = pydicom.dcmread(out)
     for segment, color in zip(dataset.SegmentSequence, colors, strict=False):
         stored = highdicom.color.CIELabColor.from_dicom_value(segment.RecommendedDisplayCIELabValue)
-        np.testing.assert_allclose(stored.lab, lab_of_lcms(color), atol=1.0)  # LCMS has 8 bits
+        np.testing.assert_allclose(stored.lab, lab_of_lcms(color), atol=1.0)  # LCMS uses 8 bits
         kind = segment.SegmentedPropertyTypeCodeSequence[0]
         assert (kind.CodeValue, kind.CodingSchemeDesignator, kind.CodeMeaning) == (
             codes.SCT.Liver.value,
@@ -933,7 +938,9 @@ Steps = Callable[[int], tuple[float, float, float]]
 
 
 def moved_series(folder: Path, place: Steps, number: int = 40) -> Path:
-    """A series whose slices lie where a function of their number says, in mm along its axes."""
+    """Write a series whose slice positions, in mm along its axes, are a function of their
+    number.
+    """
     slices = write_series(folder, (number, 24, 28), (0.8, 0.7, 1.0))
     for path, one in zip(sorted(folder.iterdir(), key=_instance), slices, strict=True):
         moved = ORIGIN + AXES @ np.array(place(int(one.InstanceNumber) - 1))
@@ -947,7 +954,9 @@ def _instance(path: Path) -> int:
 
 
 def tilted(number: int) -> tuple[float, float, float]:
-    """A gantry at 20 degrees: the table moves 3 mm, partly along the slices."""
+    """Return positions for a gantry tilt of 20 degrees: the table moves by 3 mm, partly along
+    the slices.
+    """
     angle = np.radians(20)
     return 0.0, 3 * np.sin(angle) * number, 3 * np.cos(angle) * number
 
@@ -967,7 +976,7 @@ def tilted(number: int) -> tuple[float, float, float]:
     ids=["gantry tilt", "drift", "steps that add up", "one slice moved", "not a number"],
 )
 def test_slices_that_lie_on_no_grid_are_refused(tmp_path: Path, place: Steps, message: str) -> None:
-    """Issue 44, item 9: contours were put up to 13 rows beside their place, in silence."""
+    """Issue 44, item 9: contours were displaced by up to 13 rows without a warning."""
     with pytest.raises(GeometryError, match=message):
         read_dicom_series(moved_series(tmp_path / "series", place))
 
@@ -1005,7 +1014,7 @@ def test_slices_within_a_tenth_of_a_voxel_of_their_grid_are_one_series(tmp_path:
 def test_planes_that_are_none_are_refused_in_words_of_the_series(
     tmp_path: Path, keyword: str, value: list[float], message: str
 ) -> None:
-    """Issue 44, item 9: "LinAlgError: Singular matrix"."""
+    """Issue 44, item 9: the message was "LinAlgError: Singular matrix"."""
     write_series(tmp_path / "series")
     for path in (tmp_path / "series").iterdir():
         dataset = pydicom.dcmread(path)
@@ -1046,7 +1055,7 @@ def test_without_the_library_the_extra_is_named(case: Any, monkeypatch: pytest.M
 def test_nothing_is_written_into_the_folder_of_a_series(
     case: Any, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Issue 27, item 2: a slice was replaced, or a file made the series unreadable."""
+    """Issue 27, item 2: a slice was overwritten, or the written file made the series unreadable."""
     _, slices, folder = case
     paths = [str(write_seg(folder / f"{n}.dcm", reader(n), slices, None)) for n in range(2)]
     output = folder / "series" / name
@@ -1071,7 +1080,7 @@ def test_nothing_is_written_into_the_folder_of_a_series(
 def test_long_names_and_their_undecided_twins_stay_apart(
     case: Any, suffix: str, length: int
 ) -> None:
-    """Issue 27, item 16: DICOM has room for 64 letters, and both were cut to the same."""
+    """Issue 27, item 16: DICOM allows 64 characters, and both names were truncated to the same."""
     series, _, folder = case
     masks = []
     for number in range(3):
@@ -1096,7 +1105,7 @@ def test_long_names_and_their_undecided_twins_stay_apart(
 
 
 def test_a_name_with_a_backslash_is_one_name(case: Any) -> None:
-    """Issue 27, item 16: pydicom takes it for two."""
+    """Issue 27, item 16: pydicom splits it into two."""
     series, slices, folder = case
     path = write_seg(folder / "odd.dcm", {"liver": reader(0)["liver"]}, slices, None)
     dataset = pydicom.dcmread(path)

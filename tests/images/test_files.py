@@ -84,7 +84,7 @@ def test_geometry_reads_back_as_it_was_or_nothing_is_written(
 
 
 def test_no_format_is_named_that_would_refuse_as_well(tmp_path: Path) -> None:
-    """NRRD has spacing and direction in one, and so makes another spacing of such axes."""
+    """NRRD stores spacing and direction together, so it would change the spacing of such axes."""
     image = placed(np.array([[1, 0.2, 0], [0, 1, 0], [0, 0, 1]]))
     for suffix in ("nii.gz", "nrrd", "vtk"):
         with pytest.raises(FileError, match=r"the format holds .*; use \.mha or \.mhd"):
@@ -106,7 +106,7 @@ def test_a_format_that_changes_labels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="does not preserve a 3D image of uint16"):
         write_image(image, tmp_path / "a.pic")
     for suffix in ("tif", "vtk", "gipl"):
-        write_image(image, tmp_path / f"a.{suffix}")  # which lose nothing here
+        write_image(image, tmp_path / f"a.{suffix}")  # which preserve this image
         assert sitk.GetArrayFromImage(read_image(tmp_path / f"a.{suffix}")).min() == 60_000
 
 
@@ -115,7 +115,7 @@ def test_a_format_that_changes_labels_is_refused(tmp_path: Path) -> None:
 def test_nan_and_infinity_of_a_nifti_file_are_not_read_as_background(
     name: str, dtype: str, tmp_path: Path
 ) -> None:
-    """ITK's reader makes 0 of them."""
+    """ITK's reader converts them to 0."""
     voxels = np.zeros((4, 5, 6), dtype)
     voxels[1, 2, 3], voxels[0, 0, 1], voxels[3, 4, 5] = np.nan, 2, np.inf
     make = nibabel.Nifti1Pair if name[-3:] in ("img", "hdr") else nibabel.Nifti1Image
@@ -129,7 +129,7 @@ def test_nan_and_infinity_of_a_nifti_file_are_not_read_as_background(
 
 
 def test_voxels_of_a_twin_are_not_read_instead(tmp_path: Path) -> None:
-    """ITK's reader of a.nii.gz takes the voxels of a.nii."""
+    """ITK's reader of a.nii.gz reads the voxels of a.nii."""
     for value, name in enumerate(("a.nii", "a.nii.gz")):
         sitk.WriteImage(sitk.GetImageFromArray(np.full((3, 4), value, "u1")), str(tmp_path / name))
     with pytest.raises(FileError, match=r"a\.nii\.gz: a\.nii is in the same folder"):
@@ -199,13 +199,15 @@ def test_voxels_are_in_place_before_the_header_names_them(
 def test_a_pair_is_never_a_header_with_the_voxels_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Issue 27, item 14: killed between two moves, the old header stood beside new voxels."""
+    """Issue 27, item 14: after a kill between two moves, the old header remained next to new
+    voxels.
+    """
     old, new = labelled(), labelled() + 1
     new.SetSpacing([3.0] * new.GetDimension())
     replace, path = os.replace, tmp_path / name
 
     class Killed(BaseException):
-        """Nothing is put back after a kill."""
+        """Raised in place of a kill, after which nothing is restored."""
 
     moves = 0
     for last in range(5):
@@ -219,7 +221,8 @@ def test_a_pair_is_never_a_header_with_the_voxels_of_another(
             moves += 1
             replace(source, target)
 
-        # A kill runs no handler: what an exception puts back is left as it is.
+        # A kill runs no handlers, so files that an exception handler would restore are left as
+        # they are.
         with monkeypatch.context() as patch:
             patch.setattr(os, "replace", moving)
             with contextlib.suppress(Killed):
@@ -227,7 +230,7 @@ def test_a_pair_is_never_a_header_with_the_voxels_of_another(
         try:
             found = read_image(path)
         except FileError:
-            continue  # no image is no answer
+            continue  # it is acceptable that there is no image
         wanted = new if found.GetSpacing() == new.GetSpacing() else old
         assert same_voxels(found, wanted)
     assert moves == 4, "two files were put aside and two were moved in"
@@ -333,7 +336,7 @@ def test_a_full_disk_is_reported_and_the_old_file_kept(tmp_path: Path, name: str
     path = tmp_path / name
     write_image(labelled(), path)
     before = {part.name: part.read_bytes() for part in tmp_path.iterdir()}
-    # A file size limit makes the operating system refuse bytes in the middle of a write.
+    # With a file size limit, the operating system refuses further bytes during a write.
     script = textwrap.dedent(
         f"""
         import resource, signal
@@ -372,8 +375,8 @@ def test_rescaled_and_plainly_stored_nifti_are_read(tmp_path: Path) -> None:
     image = labelled()
     write_image(image, path)
     content = bytearray(gzip.decompress(path.read_bytes()))
-    content[112:116] = np.float32(0.5).tobytes()  # scl_slope: read back as floating point
-    path.write_bytes(content)  # without gzip, though its name says so
+    content[112:116] = np.float32(0.5).tobytes()  # scl_slope: such files are read as floating point
+    path.write_bytes(content)  # without gzip, despite its name
     scaled = read_image(path)
     assert scaled.GetPixelID() in (sitk.sitkFloat32, sitk.sitkFloat64)
     np.testing.assert_array_equal(
@@ -406,7 +409,7 @@ def test_a_volume_is_not_silently_cut_to_one_slice(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# -- what must not be replaced -----------------------------------------------------------------
+# -- files that must not be replaced --------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")

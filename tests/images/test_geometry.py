@@ -141,7 +141,7 @@ def test_an_origin_voxels_away_is_no_header_noise() -> None:
 
 
 def test_a_spacing_that_moves_the_last_voxel_is_no_header_noise() -> None:
-    """Half of a voxel at the first one is many at the last."""
+    """An error of half a voxel at the first voxel grows to many voxels at the last one."""
     long = moved(size=(400, 5, 6))
     with pytest.raises(GeometryError, match=r"voxels apart, more than rounding of headers"):
         check(long, moved(size=(400, 5, 6), spacing=(2.1, 1.0, 3.0)))

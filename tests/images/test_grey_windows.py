@@ -1,4 +1,4 @@
-"""Windows of grey values: by modality, by the structure's own values, and as asked."""
+"""Windows of grey values: by modality, by the structure's own values, and as requested."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_window_is_given_by_center_and_width_or_by_name() -> None:
 
 
 def test_a_part_of_a_ct_without_air_is_still_a_ct() -> None:
-    """A crop of the abdomen has fat, but neither lung nor air: it was shown as if it were MR."""
+    """A crop of the abdomen contains fat, but neither lung nor air, and was displayed like MR."""
     rng = np.random.default_rng(0)
     image = rng.normal(50, 12, (6, 30, 30)).round().astype(np.int16)
     image[:, :, :8] = rng.normal(-100, 10, (6, 30, 8)).round()
@@ -29,9 +29,9 @@ def test_a_part_of_a_ct_without_air_is_still_a_ct() -> None:
     assert windows_for(image, structure)[0].name == "soft tissue"
     assert windows_for(image.astype(np.float32), structure)[0].name == "soft tissue"
     rung = np.clip(image + 300, 0, None).astype(np.int16)
-    rung[0, 0, 0] = -120  # an MR that was interpolated by splines
+    rung[0, 0, 0] = -120  # MR that was interpolated by splines
     assert windows_for(rung, structure)[0].name == "1 to 99 %"
-    scores = (image - image.mean()) / image.std()  # as networks want their MR
+    scores = (image - image.mean()) / image.std()  # standardised MR, as networks require
     assert windows_for(scores, structure)[0].name == "1 to 99 %"
 
 
@@ -55,7 +55,7 @@ def test_brain_is_what_lies_in_a_skull_without_fat_around(around: float, name: s
 
 
 def test_the_air_around_a_head_does_not_make_the_head_grey() -> None:
-    """Percentiles are those of the body: three quarters of this MR are air."""
+    """Percentiles are computed within the body: three quarters of this MR are air."""
     rng = np.random.default_rng(1)
     image = rng.normal(0, 4, (10, 64, 64)).clip(0).astype(np.float32)
     image[2:8, 16:48, 16:48] = rng.uniform(300, 900, (6, 32, 32))

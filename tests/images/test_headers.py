@@ -1,4 +1,4 @@
-"""What a header promises is checked before an image library trusts it."""
+"""The information in a header is checked before an image library uses it."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_pages_of_a_tiff_that_refer_to_themselves_end(tmp_path: Path) -> None:
     assert "is circular" in refusal(path)
 
 
-# -- things that are no files ------------------------------------------------------------------
+# -- not regular files ------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")

@@ -1,4 +1,4 @@
-"""Names of labels, from words and from other programs' files."""
+"""Names of labels, from the command line and from other programs' files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_names_are_given_in_words() -> None:
     assert label_names("1=liver, 12 = left kidney") == {1: "liver", 12: "left kidney"}
 
 
-#: Issue 44: it ended in an unexpected csv.Error.
+#: Issue 44: it caused an unexpected csv.Error.
 BINARY = "index,name\n" + "x" * 200_000
 
 

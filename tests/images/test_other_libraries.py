@@ -1,4 +1,4 @@
-"""Images of nibabel, MONAI, xarray and torch, masked arrays, and whatever looks like an array."""
+"""Images of nibabel, MONAI, xarray and torch, masked arrays, and array-like objects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def voxels(shape: tuple[int, ...] = (3, 4, 5), seed: int = 0) -> np.ndarray:
 
 
 def oblique(array: np.ndarray) -> sitk.Image:
-    """An image whose axes are turned, flipped and of unequal steps."""
+    """Return an image whose axes are rotated, flipped and of unequal spacing."""
     image = sitk.GetImageFromArray(array)
     turn = sitk.Euler3DTransform()
     turn.SetRotation(0.3, -0.2, 0.5)
@@ -47,7 +47,7 @@ def load(*images: Any) -> convert.LoadedImages:
 def assert_same_space(one: convert.LoadedImages, other: convert.LoadedImages) -> None:
     assert one.geometry.size == other.geometry.size
     for field in ("spacing", "origin", "direction"):
-        # NIfTI keeps the affine as float32.
+        # NIfTI stores the affine as float32.
         np.testing.assert_allclose(
             getattr(one.geometry, field), getattr(other.geometry, field), atol=2e-6
         )
@@ -55,7 +55,7 @@ def assert_same_space(one: convert.LoadedImages, other: convert.LoadedImages) ->
 
 @pytest.fixture
 def nifti(tmp_path: Path) -> Path:
-    """A file that SimpleITK wrote."""
+    """Write a file with SimpleITK."""
     path = tmp_path / "labels.nii.gz"
     sitk.WriteImage(oblique(voxels()), str(path))
     return path
@@ -198,7 +198,7 @@ def test_itks_views_of_images_are_arrays() -> None:
 
 
 class Exporter:
-    """An array that only speaks DLPack, or only __array__, or the array API standard."""
+    """An array that supports only DLPack, only __array__, or only the array API standard."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -246,7 +246,7 @@ def test_masked_voxels_are_missing(own_masks: bool) -> None:
     rng = np.random.default_rng(5)
     arrays = [voxels(seed=seed) for seed in range(4)]
     hidden = [rng.random(arrays[0].shape) < 0.3 for _ in arrays]
-    # What lies under the mask is not even a label.
+    # Masked values are not even labels.
     masked = [
         np.ma.masked_array(np.where(gap, 77, array), gap)
         for array, gap in zip(arrays, hidden, strict=True)

@@ -1,4 +1,6 @@
-"""Contours as planning systems want them: smooth, with holes, described, and in place."""
+"""Contours as required by planning systems: smooth, with holes, described, and correctly
+positioned.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from itk_consensus.images.dicom.contour_tracing import Smoothing, outlines
 from itk_consensus.images.structures import Structure
 from itk_consensus.space.islands import remove_islands
 
-SHAPE = (6, 44, 44)  # square, since rt_utils knows no other images
+SHAPE = (6, 44, 44)  # square, since rt_utils supports no other images
 SPACING = (0.9, 0.9, 2.5)
 
 
@@ -32,7 +34,7 @@ def blobs(seed: int, shape: tuple[int, ...] = SHAPE[1:], scale: float = 3.0) -> 
 
 
 def with_holes() -> Array:
-    """A disc with two holes, one with an island, and a ring beside it."""
+    """Return a disc with two holes, one containing an island, and a ring next to it."""
     y, x = np.indices(SHAPE[1:])
     disc = np.hypot(y - 19, x - 16) < 15
     disc &= ~(np.hypot(y - 13, x - 12) < 4) & ~(np.hypot(y - 25, x - 18) < 5)
@@ -42,7 +44,7 @@ def with_holes() -> Array:
 
 
 def dense(rings: list[Array], step: float) -> Array:
-    """Points along rings, no farther apart than a step."""
+    """Return points along rings, no farther apart than a step."""
     points = []
     for ring in rings:
         for start, end in zip(ring, np.roll(ring, -1, axis=0), strict=True):
@@ -52,7 +54,7 @@ def dense(rings: list[Array], step: float) -> Array:
 
 
 def away(points: Array, others: Array) -> float:
-    """How far the farthest point is from the nearest other."""
+    """Return the largest distance from a point to the nearest other point."""
     apart = np.linalg.norm(points[:, None] - others[None], axis=2)
     return float(apart.min(axis=1).max())
 
@@ -90,7 +92,7 @@ def test_holes_are_holes_as_keyholes_and_as_contours_of_their_own(tolerance: flo
 
 @pytest.fixture
 def axial(tmp_path: Path) -> Any:
-    """A series as CT scanners make them: upright, at heights that are no round numbers."""
+    """Write a series like those of CT scanners: axial, at heights that are not round numbers."""
     slices = write_series(tmp_path / "ct", SHAPE, SPACING)
     for path in (tmp_path / "ct").iterdir():
         one = pydicom.dcmread(path)
@@ -128,9 +130,10 @@ def test_contours_lie_at_the_very_positions_of_their_slices(axial: Any, tmp_path
 def test_a_reader_of_our_own_making_finds_the_same_with_pydicom_alone(
     axial: Any, tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    """Points from the file, polygons filled by scikit-image, one inverting another.
+    """The points are read from the file, and scikit-image fills the polygons with the even-odd
+    rule.
 
-    Plastimatch is no such reader: it fills holes that are contours of their own.
+    Plastimatch cannot be used here: it fills holes that are separate contours.
     """
     path = tmp_path / "out.dcm"
     ic.write_dicom_contours({"x": mask_of(volume(), axial)}, path, axial, method="x", **options)
@@ -165,7 +168,7 @@ def test_plastimatch_finds_the_same_within_half_a_voxel(
     own = sitk.GetArrayFromImage(ic.read_dicom_contours(tmp_path / "out.dcm", axial)[0].mask) > 0
     if "smooth" not in options:
         np.testing.assert_array_equal(found, volume())
-    # Programs decide differently about voxels that a contour halves, and about no others.
+    # Programs may differ at voxels that a contour bisects, but at no others.
     edge = own ^ np.stack([binary_erosion(plane) for plane in own])
     beside = np.stack([distance_transform_edt(~plane) <= 1 for plane in edge])
     assert not ((found != own) & ~beside).any()
@@ -212,8 +215,8 @@ def test_a_tolerance_that_no_contour_can_keep_is_refused(axial: Any, tmp_path: P
 def test_stray_islands_go_unless_most_raters_drew_them_or_they_are_all_there_is() -> None:
     mask = np.zeros((4, 20, 20), bool)
     mask[1:3, 2:10, 2:10] = True
-    mask[1, 15:17, 2:4] = True  # four voxels that one rater drew
-    mask[1, 15:17, 15:17] = True  # four voxels that two of three drew
+    mask[1, 15:17, 2:4] = True  # four voxels drawn by one rater
+    mask[1, 15:17, 15:17] = True  # four voxels drawn by two of three raters
     raters = [mask.copy(), mask.copy(), mask.copy()]
     for rater in raters[1:]:
         rater[1, 15:17, 2:4] = False
@@ -272,14 +275,14 @@ def dice(one: Array, other: Array) -> float:
 def test_rt_utils_finds_the_same_but_for_the_voxels_of_the_edge(
     axial: Any, tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    """OpenCV fills its polygons and the voxels that they run through, corners rounded to these."""
+    """OpenCV fills polygons and the voxels they cross, with corners rounded to voxel centres."""
     rt_utils = pytest.importorskip("rt_utils")
     path = tmp_path / "out.dcm"
     ic.write_dicom_contours({"x": mask_of(volume(), axial)}, path, axial, method="x", **options)
     read = rt_utils.RTStructBuilder.create_from(str(tmp_path / "ct"), str(path))
     found = np.moveaxis(read.get_roi_mask_by_name("x"), -1, 0)
     if dice(found[::-1], volume()) > dice(found, volume()):
-        found = found[::-1]  # it counts slices from the head
+        found = found[::-1]  # it numbers slices from the head
     edge = volume() ^ np.stack([binary_erosion(plane) for plane in volume()])
     near = np.stack([distance_transform_edt(~plane) < 1.5 for plane in edge])
     assert not ((found != volume()) & ~near).any()

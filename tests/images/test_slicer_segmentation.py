@@ -1,4 +1,4 @@
-"""Slicer's segmentations, compared with what SimpleITK reads of the same file."""
+"""Slicer's segmentations, compared with SimpleITK's reading of the same file."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_what_is_no_segmentation_is_refused(tmp_path: Path) -> None:
 def test_labels_and_layers_out_of_range_are_refused(
     tmp_path: Path, field: str, value: int, wanted: str
 ) -> None:
-    """Issue 44, item 11: label 0 was the background, layer -1 the last one."""
+    """Issue 44, item 11: label 0 was interpreted as background, layer -1 as the last one."""
     image = sitk.ReadImage(written(tmp_path / "one.seg.nrrd"))
     image.SetMetaData(f"Segment1_{field}", str(value))
     sitk.WriteImage(image, tmp_path / "two.seg.nrrd")
@@ -224,5 +224,5 @@ def test_the_command_line_fuses_per_structure(
     np.testing.assert_array_equal(array_of(back["liver"].mask), votes >= 2)
     assert back["liver"].kind == LIVER
     assert "3 structures in" in capsys.readouterr().out
-    assert main(["fuse", *inputs, *options, "-o", str(output)]) == 2  # it is there already
+    assert main(["fuse", *inputs, *options, "-o", str(output)]) == 2  # the output exists already
     assert main(["fuse", *inputs, "--per-structure", "--rename", "x", "-o", "y.seg.nrrd"]) == 2

@@ -1,4 +1,4 @@
-"""Which structures are the same: by names, codes and place; files of names."""
+"""Matching of structures by name, code and position; files of names."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_place_proposes_what_names_leave_open_and_takes_it_only_if_asked() -> 
     readers = {"a": has(Parotid_L=ball(LEFT)), "b": has(Parotid_L=ball(LEFT, 6.3)),
                "c": has(Volumen_7_links=ball(LEFT, 5.7))}  # fmt: skip
     matched = match_structures(readers)
-    # A number is named by one alone, so that it does not contradict.
+    # A number is named by only one reader, so it does not contradict.
     (found,) = matched.proposals
     assert found.renamings == (("c", "Volumen 7 links"),)
     assert found.new == "Parotid L"
@@ -122,7 +122,7 @@ def test_structures_are_chosen_by_name_in_any_spelling_and_by_pattern() -> None:
 
 @pytest.fixture
 def study(tmp_path: Path) -> list[str]:
-    """Three readers; one writes German, one numbers."""
+    """Write three readers' files; one uses German names, one numbers."""
     names = (("Parotid_L", "Heart"), ("Parotis li", "Herz"), ("Volumen links", "Heart"))
     files = []
     for number, (gland, heart) in enumerate(names):
@@ -143,14 +143,14 @@ def test_names_are_written_edited_and_read(
     text = names.read_text(encoding="utf-8")
     row = "r2,Volumen links,Volumen links,1,Parotid_L,0.9"
     assert row in text
-    # Read as it was written the file changes nothing: what is proposed is not taken.
+    # Read unchanged, the file has no effect: proposals are not adopted.
     assert main(["info", *study, "--per-structure", "--rename", str(names)]) == 0
     assert "only one reader has Volumen links" in capsys.readouterr().out
     edited = text.replace("Volumen links,Volumen links", "Volumen links,Parotid_L")
     names.write_text(edited, encoding="utf-8")
     assert main(["info", *study, "--per-structure", "--rename", str(names)]) == 0
     assert "only one reader" not in capsys.readouterr().out
-    # The file is not overwritten unasked.
+    # The file is not overwritten unless requested.
     assert main(["info", *study, "--per-structure", "--write-names", str(names)]) == 2
 
 

@@ -1,37 +1,41 @@
-"""A hundred and twenty ways in which people write the names of structures.
+"""Test the matcher of structure names on spellings that are used in practice.
 
-`structure_spellings.csv` was written before the matcher that it judges. Of 282 names as they stand
-in public lists the 120 of the lowest SHA-256 were taken; half of each structure's chooses rules,
-the other half reports. Sixty more (`later`) were drawn in the same way of 90 others once the
-reporting half had shown a slip, ninety (`fresh`) of 303 once these had shown another, and ninety
-(`last`) of 187 names of other lists after that; what was left over of both chose rules with them.
-Eighty (`final`) of 108 names are of lists that nobody had looked at when those rules were made.
-149 (`unseen`) are every name of one more list, left and right, and made no rule. After that, people
-who had not seen the matcher collected whole lists for it: 244 names (`sealed`), 176 (`sealed2`),
-160 (`sealed3`) and 155 (`sealed4`), each read before it made rules.
-Left out are names that stand above, that mean a copy or a part ("_new", "(2)", "opt", "partial",
-"resected"), and that lists give to two structures ("left orbit").
-The column `source` says where a name is from:
+`structure_spellings.csv` was written before the matcher that it tests. Of 282 names in public
+lists, the 120 with the lowest SHA-256 were taken; half of each structure's names are for choosing
+rules, the other half for reporting. Sixty more (`later`) were drawn in the same way from 90 others
+after the reporting half had revealed an error, ninety (`fresh`) from 303 after these had revealed
+another, and ninety (`last`) from 187 names of other lists after that; the remaining names of the
+latter two lists were also used for choosing rules. Eighty (`final`) of 108 names are from lists
+that had not been consulted when those rules were chosen. 149 (`unseen`) are all names of one more
+list, left and right, and were not used for rules. Finally, people who had not seen the matcher
+collected whole lists: 244 names (`sealed`), 176 (`sealed2`), 160 (`sealed3`) and 155 (`sealed4`),
+each of which was evaluated before it was used for rules.
+
+Names are left out if they were included before, if they denote a copy or a part ("_new", "(2)",
+"opt", "partial", "resected"), or if lists give them to two structures ("left orbit").
+
+The column `source` contains the origin of a name:
 
 - tg263: the names, straight and in reverse order, of the AAPM's report 263 (worksheet of 2017)
 - nikolov: labels of the head-and-neck scans of Nikolov et al., J Med Internet Res 2021
 - voxtox: contours of clinical plans of the VoxTox study, as listed in the examples of scikit-rt
-- mcgill: names in clinical use that McGill's TG263ComplianceTool had to convert
+- mcgill: names in clinical use that McGill's TG263ComplianceTool converts
 - totalseg: classes of TotalSegmentator; umcg: University Medical Center Groningen
 - german, french, spanish, portuguese: published planning scripts and lists of such clinics
 - pymedphys: aliases in PyMedPhys; innereye: name mappings of InnerEye-CreateDataset;
-  eclipse: a published planning script that looks structures up by what its clinics call them
+  eclipse: a published planning script that looks up structures by its clinics' names
 - openkbp, aliases, planning: structure tables of public planning and segmentation code (OpenKBP,
   Eclipse, RayStation, UCLA, TotalSegmentator); radcure: names in med-imgtools for RADCURE
 - segrap, hanetworks, nrrd, tps, thorax, tg263tool, fastdose: names in public code that reads plans
   (SegRap 2023's classes, networks for head and neck, planning and dose tools)
-- eclipse2: another published planning script, with the names that its clinics gave
+- eclipse2: another published planning script, with its clinics' names
 - dvhvb, chulabhorn, esapi_clean, hmr, chum, alesund, sfrt, labelmap, pqm, naming_es, rs2mask,
   incan: twelve more public lists, whole (`sealed`); dvha, esapi_es, nnunet_dk, rs_match,
   breast_nii: five more (`sealed2`); clb, sbrt_thorax, cnao, mayolab, mskcc, o_prst, rsl_dls, rttb:
   eight more (`sealed3`); clnet, therapanacea, structseg, cyc_es, rt_hn, creatis, carina, trots,
   cort, glands_fr, mri_fr, slicerrt: the last twelve (`sealed4`)
-- mdacc: MD Anderson's head-and-neck cohort; clinic: what oncologists tried this package with
+- mdacc: MD Anderson's head-and-neck cohort; clinic: names that oncologists used when they tried
+  this package
 """
 
 from __future__ import annotations
@@ -59,7 +63,7 @@ PARTS = (
 
 
 def spellings(half: str) -> dict[str, str]:
-    """The structure that each spelling of a half means."""
+    """Return the structure denoted by each spelling of a half."""
     with TABLE.open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["half"] == half]
     return {row["spelling"]: row["structure"] for row in rows}
@@ -76,7 +80,7 @@ def test_the_table_has_a_hundred_and_twenty_names_in_two_halves() -> None:
 
 
 def _pairs(half: str) -> Iterator[tuple[str, str, bool]]:
-    """Every two spellings of a half, and whether they mean one structure."""
+    """Yield all pairs of spellings of a half, and whether they denote the same structure."""
     for (one, means), (other, meant) in combinations(spellings(half).items(), 2):
         yield one, other, means == meant
 
@@ -92,25 +96,28 @@ def _found(one: str, other: str) -> str:
     ("half", "expected"),
     [
         ("choose", {"joined": 59}),
-        # At its first reading 43 of 48: "Submandi li" was torn into "submand i li".
+        # 43 of 48 at the first reading: "Submandi li" was split into "submand i li".
         ("report", {"joined": 42, "proposed": 6}),
-        # At its first reading 38 of 42: "ron", the right optic nerve, was a word that nobody knew.
+        # 38 of 42 at the first reading: "ron", the right optic nerve, was an unknown word.
         ("later", {"joined": 39, "proposed": 3}),
-        # At its first reading 88 of 109: sides with exchanged letters, totals, "FemHeadNeck".
+        # 88 of 109 at the first reading: sides with swapped letters, totals, "FemHeadNeck".
         ("fresh", {"joined": 87, "proposed": 22}),
-        # At its first reading 40 of 57: "L_OPTIC", "OCavity", "head of femur", "External".
+        # 40 of 57 at the first reading: "L_OPTIC", "OCavity", "head of femur", "External".
         ("last", {"joined": 57}),
-        # At its first reading 79 of 95: "submandible" was a mandible, "par_L" nothing.
+        # 79 of 95 at the first reading: "submandible" was read as a mandible, "par_L" not at all.
         ("final", {"joined": 95}),
-        # As it was first read: "+5mm" and "PRV" are nobody's synonyms, "Lung" is not both lungs.
+        # As at the first reading: "+5mm" and "PRV" are not synonyms, and "Lung" does not denote
+        # both lungs.
         ("unseen", {"joined": 266, "apart": 17}),
-        # Twelve hints between structures were wrong at its first reading, six of them across sides.
+        # At the first reading, twelve proposals between structures were wrong, six of them across
+        # sides.
         ("sealed", {"joined": 452, "proposed": 6, "apart": 234}),
-        # At its first reading 314 of 493: "constrictors" was no plural where a part was named.
+        # 314 of 493 at the first reading: "constrictors" was not read as a plural when a part was
+        # named.
         ("sealed2", {"joined": 389, "proposed": 61, "apart": 43}),
-        # At its first reading 79 of 247: "carot", "I_Ear", "Pulm Art", and sides of French words.
+        # 79 of 247 at the first reading: "carot", "I_Ear", "Pulm Art", and sides of French words.
         ("sealed3", {"joined": 185, "proposed": 6, "apart": 56}),
-        # As it was first read; place proposes all but four of the others.
+        # As at the first reading; position proposes all but four of the others.
         ("sealed4", {"joined": 74, "apart": 19}),
     ],
 )
@@ -125,7 +132,7 @@ def test_no_pair_of_two_structures_is_joined_or_proposed_in_any_part_but_for_one
         for (one, means), (other, meant) in combinations(every.items(), 2)
         if means != meant and _found(one, other) != "apart"
     ]
-    # By this name, which says no part, one clinic means two of the three constrictors.
+    # One clinic uses this name, which mentions no part, for two of the three constrictors.
     assert [pair for pair in wrong if "ConstrMuscle" not in pair] == []
     assert {_found(one, other) for one, other in wrong} == {"proposed"}
 
@@ -207,7 +214,7 @@ def test_whatever_a_name_is_its_sides_are_never_joined(name: str, left: str) -> 
         assert not one.is_same_as(other)
         assert not one.resembles(other)
     else:
-        assert one.side == "both"  # the name says a side of its own
+        assert one.side == "both"  # the name itself specifies a side
 
 
 def test_a_file_adds_what_a_clinic_calls_its_organs(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_single_voxels_are_not_listed():
 def test_components_are_lost_whether_voxels_connect_by_faces_or_by_corners():
     mask = np.array([[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 1, 1], [0, 0, 1, 0, 0]], bool)
     kept = np.zeros(mask.shape, bool)
-    kept[3, 2] = True  # hangs on the pair above by a corner
+    kept[3, 2] = True  # touches the pair above at a corner
     expected = mask & ~kept
     np.testing.assert_array_equal(lost_components(mask, kept), expected)
 
@@ -93,12 +93,12 @@ def test_components_found_in_the_boxes_of_labels_are_those_of_the_whole_volume()
     rng = np.random.default_rng(6)
     maps = [rng.choice(5, (12, 14, 10), p=[0.7, 0.1, 0.1, 0.1, 0.0]) for _ in range(3)]
     for one in maps:
-        one[:, :, 6:][one[:, :, 6:] == 2] = 0  # label 2 has a box of its own
+        one[:, :, 6:][one[:, :, 6:] == 2] = 0  # label 2 has its own box
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(maps))
     masks = RaterMasks.from_patterns(patterns)
     decision = rng.choice(4, (12, 14, 10), p=[0.8, 0.1, 0.05, 0.05]).astype(np.int16)
     decision[3, 3, 3] = -1
-    decision[5:7, 5, 8] = 2  # where nobody marked it
+    decision[5:7, 5, 8] = 2  # where no rater marked it
     grid = ArrayGeometry.of_shape((12, 14, 10))
     found = listed_components(masks, decision, [0, 1, 2, 3], grid)
     lost, gained, lone = [], [], np.zeros(2, int)

@@ -31,7 +31,7 @@ def test_the_band_is_what_lies_near_another_label(seed, shape, width, number):
 def test_a_band_of_whole_voxels_holds_the_papers_dilation_without_erosion(steps):
     y, x = np.mgrid[:40, :50]
     mask = np.hypot(y - 20, x - 25) < 11
-    # The paper dilates along the axes only, so its band is a part of ours.
+    # The paper dilates along the axes only, so its band is part of ours.
     grown = binary_dilation(mask, iterations=steps) & ~binary_erosion(mask, iterations=steps)
     band = contour_band(mask.astype(int), float(steps), (1.0, 1.0))
     assert (band | ~grown).all()

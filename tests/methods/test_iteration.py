@@ -23,7 +23,7 @@ from itk_consensus.methods.staple.staple import MULTILABEL, VARIANTS, StapleSett
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
-#: A limit that only runs without convergence reach; a few hundred iterations are usual.
+#: A limit that is reached only by runs that do not converge; a few hundred iterations are usual.
 NEVER = StopRule(0.0, 30_000)
 
 
@@ -83,11 +83,12 @@ def test_a_negative_tolerance_is_never_met() -> None:
     assert not any(stillness.reached(same, same)[0] for _ in range(20))
 
 
-# -- tolerance 0: among these are runs that rounding used to keep going for ever ---------------
+# -- tolerance 0: some of these runs used to be kept going by rounding errors
+# ----------------------
 
 
 def noisy_raters(seed: int) -> np.ndarray:
-    """Five raters of 300 voxels with three labels, each wrong at every fifth."""
+    """Return five raters of 300 voxels with three labels, each wrong at one voxel in five."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, 300)
     wrong = rng.random((5, 300)) < 0.3
@@ -135,7 +136,9 @@ def test_a_field_and_consensus_levels_without_tolerance_end(masks: list[np.ndarr
 
 
 def test_independent_raters_without_tolerance_end_at_the_cap_and_say_so() -> None:
-    """EM then slows down with every iteration: the change falls as a power of their number."""
+    """EM then slows down with every iteration: the change decreases as a power of the iteration
+    number.
+    """
     votes = np.array(list(itertools.product([0, 1], repeat=3)), np.uint8)
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(votes.T.copy())))
     result = staple(patterns, replace(MULTILABEL, stop=StopRule(0.0, 2**32 - 1)))

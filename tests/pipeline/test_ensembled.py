@@ -37,7 +37,7 @@ def test_the_default_is_the_argmax_of_monais_mean() -> None:
 
 
 def test_votes_are_those_of_monai() -> None:
-    """With seven label maps, where there is no tie; also with all under one key."""
+    """Tested with seven label maps, for which there are no ties; also with all under one key."""
     rng = np.random.default_rng(1)
     maps = [torch.from_numpy(rng.integers(0, 2, (1, 5, 6))) for _ in range(7)]
     data = {str(k): one for k, one in enumerate(maps)}

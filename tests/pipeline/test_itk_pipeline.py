@@ -48,7 +48,7 @@ def test_every_fuser_gives_in_a_pipeline_what_it_gives_alone(fuser: Any) -> None
 
 
 def chain(folder: Path) -> tuple[list[Any], Any, Any]:
-    """Readers and a threshold above STAPLE, a threshold below."""
+    """Return readers and a threshold upstream of STAPLE, and a threshold downstream."""
     above = []
     for number, image in enumerate(images()):
         image = itk.cast_image_filter(image, ttype=(type(image), itk.Image[itk.SS, 3]))
@@ -97,7 +97,7 @@ def test_the_pipeline_lives_through_garbage_collection_of_every_proxy_between(
         del filter_.reader
     del above, staple, filter_
     gc.collect()
-    itk.image_from_array(np.full((64, 64, 64), 77, np.uint8))  # writes over memory set free
+    itk.image_from_array(np.full((64, 64, 64), 77, np.uint8))  # overwrites freed memory
     below.Update()
     np.testing.assert_array_equal(itk.array_from_image(below.GetOutput()), fused_mask())
     source = below.GetInput().GetSource()
@@ -116,7 +116,7 @@ def test_a_filter_that_nobody_waits_for_is_let_go() -> None:
     assert alive() is not None
     del below
     gc.collect()
-    pipeline.MajorityVoteFilter.New()  # the next one made sweeps
+    pipeline.MajorityVoteFilter.New()  # creating the next one cleans up
     gc.collect()
     assert alive() is None
 
@@ -156,7 +156,7 @@ def test_what_lies_above_is_updated_first() -> None:
     flipped = itk.FlipImageFilter.New(given[0], flip_axes=[1, 0, 0])
     runs = count_runs(flipped)
     vote = pipeline.MajorityVoteFilter.New(flipped, given[1], given[2])
-    # Flipping moves the origin; only whether it ran matters here.
+    # Flipping changes the origin; this test only checks whether the filter was run.
     vote.SetCoordinateTolerance(1e6)
     vote.SetDirectionTolerance(10)
     vote.Update()

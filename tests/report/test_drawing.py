@@ -1,4 +1,4 @@
-"""Pictures of the page against the definition, and against a library that reads PNG."""
+"""Pictures on the page against their definition, and against an independent PNG reader."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ planes = arrays(
 
 
 def unit_edges(path: str) -> list[tuple[int, int, str]]:
-    """Each voxel edge of a path: where it starts and whether it runs along h or v."""
+    """Yield each voxel edge of a path: its start, and whether it is horizontal or vertical."""
     edges = []
     for x, y, steps in re.findall(r"M(\d+) (\d+)((?:[hv]-?\d+)+)", path):
         at = [int(x), int(y)]

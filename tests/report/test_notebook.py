@@ -1,4 +1,4 @@
-"""What notebooks show: HTML of filters and results, data frames, progress."""
+"""Display in notebooks: HTML of filters and results, data frames, progress."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ def consensus() -> ic.ConsensusFilter:
 
 
 def html(thing: Any) -> str:
-    """What a notebook is given; it is whole, asks for nothing and has no identifiers."""
+    """Return the HTML for a notebook, after checking that it is complete, self-contained and
+    without ids.
+    """
     text = thing._repr_html_()
     found = Elements(text).found
     for _, attributes in found:
-        assert "id" not in attributes  # the same in two cells would be one
+        assert "id" not in attributes  # ids would be duplicated if two cells showed the same
         for name in ("href", "src"):
             assert (attributes.get(name) or "data:").startswith("data:")
     assert found[0][1]["class"] == "itk-consensus"
@@ -97,7 +99,7 @@ def test_the_style_of_a_display_reaches_nothing_beside_it(consensus: ic.Consensu
         depth += (letter == "{") - (letter == "}")
         if letter == "}" and depth == 0:
             ends.append(number)
-    assert ends == [len(style) - 1]  # one block holds all of it
+    assert ends == [len(style) - 1]  # one block contains all styles
     assert not re.search(r"\bbody\b", style)
     assert ":root" not in style
 

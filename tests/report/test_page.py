@@ -1,4 +1,4 @@
-"""The HTML page: complete, self-contained, safe, and about the right voxels."""
+"""The HTML page is complete, self-contained, safe, and shows the correct voxels."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_images_of_every_dimension_have_a_page(dimension: int, tmp_path: Path) -
 def test_names_with_markup_are_only_text(vote: ic.MajorityVoteFilter, tmp_path: Path) -> None:
     names = ["<script>alert(1)</script>", 'a"b', "c&d", "e"]
     text = page_of(vote, tmp_path / "page.html", names=names)
-    assert len(Elements(text).named("script")) == 2  # voxels, and what shows them
+    assert len(Elements(text).named("script")) == 2  # the voxels, and the viewer's code
     assert "&lt;script&gt;" in text
     assert "<script>alert" not in text
 
@@ -270,7 +270,7 @@ def test_simpleitk_images_have_an_underlay(tmp_path: Path) -> None:
 
 
 def ct_of_a_nodule(direction: tuple[float, ...]) -> tuple[list[sitk.Image], sitk.Image]:
-    """Three readers of a nodule in the lung, with a chest wall at one side."""
+    """Return three readers of a nodule in the lung, with a chest wall on one side."""
     z, y, x = np.indices((8, 30, 32))
     image = np.where(x < 6, 60, -820).astype(np.int16)
     readers = []
@@ -304,7 +304,7 @@ def test_a_nodule_is_seen_in_the_window_of_the_lung_unless_another_is_asked(tmp_
 
 
 def test_pictures_hang_as_radiologists_do_whatever_the_order_of_voxels(tmp_path: Path) -> None:
-    """NIfTI files of RAS order came upside down, and the patient's right was on the right."""
+    """NIfTI files in RAS order were shown upside down, with the patient's right on the right."""
     pictures = {}
     for name, direction in (("plain", PLAIN), ("ras", RAS)):
         text = page_of_a_nodule(tmp_path / f"{name}.html", direction)
@@ -368,7 +368,7 @@ def test_the_page_shows_who_draws_generously_and_on_which_side(tmp_path: Path) -
     organ = (np.hypot(y - 20, x - 20) < 11) & (z > 8) & (z < 21)
     higher = organ | ((np.hypot(y - 20, x - 20) < 11) & (z > 8) & (z < 23))
     images = [sitk.GetImageFromArray(one.astype(np.uint8)) for one in (organ, organ, organ, higher)]
-    # Stored from head to feet, the last slices are the caudal ones.
+    # Stored from head to feet, so the last slices are the caudal ones.
     for side, sense in (("cranial", 1), ("caudal", -1)):
         for image in images:
             image.SetDirection((1, 0, 0, 0, 1, 0, 0, 0, sense))

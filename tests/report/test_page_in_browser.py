@@ -1,4 +1,4 @@
-"""The page in a real Chromium; examples' report_in_browser.mjs looks closer."""
+"""The page in Chromium; report_in_browser.mjs in examples/ contains more detailed checks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_page_loads_without_a_word_on_the_console_and_prints(tmp_path: Path)
     assert len(re.findall(rb"/Type */Page\b", printed)) <= 2
 
 
-#: Where `npm install puppeteer-core axe-core` was run.
+#: Folder in which `npm install puppeteer-core axe-core` was run.
 NODE_FOLDER = Path(os.environ.get("NODE_FOLDER", "."))
 LOOK = Path(report_pictures.__file__).with_name("report_in_browser.mjs")
 

@@ -1,4 +1,4 @@
-"""The one-liner for notebooks: readers and consensus in three planes, as matplotlib draws them."""
+"""The plot function for notebooks: readers and consensus in three planes, drawn by matplotlib."""
 
 from __future__ import annotations
 

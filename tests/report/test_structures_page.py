@@ -1,4 +1,4 @@
-"""The page of several structures: verdicts first, then deviating readers, then the rest."""
+"""The page of several structures: first verdicts, then deviating readers, then the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STYLE = Path(module.__file__).parent / "parts.css"
 
 
 def masks(middle: int, moved: int) -> list[sitk.Image]:
-    """An ellipsoid by four readers; bob's is shifted by some slices."""
+    """Return an ellipsoid by four readers; bob's is shifted by some slices."""
     z, y, x = np.indices((24, 30, 34))
     found = []
     for number in range(4):
@@ -58,6 +58,16 @@ def test_a_reader_who_deviates_in_several_structures_has_one_line(page: str) -> 
     assert re.search("bob is out of place in (Heart and Lung|Lung and Heart).", said)
     assert said.count("Compare origin and spacing") == 1
     assert '<li class="look">' in box
+
+
+def test_a_header_is_not_blamed_for_structures_that_may_lie_off_differently() -> None:
+    vote, parts = ic.MajorityVoteFilter(), []
+    for number, (name, images) in enumerate({"Heart": masks(14, 4), "Lung": masks(18, 6)}.items()):
+        vote.Execute(images)
+        known = dict(enumerate(READERS))
+        parts.append(module.structure_part(result_of(vote), name, known, None, Look(), number))
+    said = told(str(module.deviating_in_several(parts)))
+    assert "bob is out of place in Heart and Lung. If all lie off alike, compare origin" in said
 
 
 def test_what_may_not_be_used_as_it_is_links_to_its_pictures(page: str) -> None:

@@ -1,4 +1,4 @@
-"""The page that scrolls, in a real Chromium; what it exports is the record of a review."""
+"""The scrolling page in Chromium; it exports a review record."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_slices_are_gone_through_and_decisions_exported(
     seen.append(drawn(page))
     assert len(set(seen)) == len(seen)
 
-    # Nothing is decided without a name, which stands before all that can be decided.
+    # A decision requires a name, whose field precedes all decisions.
     place = {
         id_: page.locator(id_).bounding_box()["y"] for id_ in ("#viewer-who", "#viewer-canvas")
     }
@@ -110,7 +110,7 @@ def test_slices_are_gone_through_and_decisions_exported(
       .map(one => [one.innerText, one.getBoundingClientRect()])
       .filter(([, box]) => Math.min(box.width, box.height) < 24 || box.right > innerWidth)"""
     assert page.evaluate(small) == []
-    # They change the picture, and are there again after a reload, until they are exported.
+    # They change the picture, and are restored after a reload until they are exported.
     page.click("tr[data-number='1'] button")
     as_cem = drawn(page)
     page.select_option("tr[data-number='1'] select", "label:0")
@@ -133,7 +133,7 @@ def test_slices_are_gone_through_and_decisions_exported(
     record = tmp_path / "page.review.json"
     download.value.save_as(record)
     context.close()
-    assert said == []  # whatever the page may not ask for would be said here
+    assert said == []  # messages would include requests that the page is not allowed to make
     asked = [url for url in asked if not url.startswith(("data:", "blob:"))]
     assert asked == 3 * [path.as_uri()]  # it was loaded three times
 
@@ -189,7 +189,7 @@ def test_of_what_is_too_large_a_part_is_there_and_the_page_says_so(
     whole = path.read_text(encoding="utf-8")
     assert 'id="viewer-data"' in whole
     assert "this is the part around what is disputed" not in whole
-    # Of what is too large the part around the place to look at is there.
+    # If the volume is too large, the part around the displayed place is included.
     monkeypatch.setattr(viewer, "MOST_BYTES", 40_000)
     ic.report(filter_, path, image=ct(), files=readers)
     part = path.read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ ROOT = Path(ic.__file__).resolve().parents[1]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _LACKING = [name for name in ("trame_slicer", "slicer", "playwright") if find_spec(name) is None]
 
-#: Markers that skip modules of browser tests.
+#: Markers that skip modules with browser tests.
 MARKS = [
     pytest.mark.skipif(bool(_LACKING), reason=f"not installed: {', '.join(_LACKING)}"),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
@@ -34,7 +34,7 @@ MARKS = [
 
 
 class Running:
-    """A running command."""
+    """A running command and its address."""
 
     def __init__(self, words: list[str], folder: Path) -> None:
         said = folder / "stdout.txt"
@@ -71,7 +71,7 @@ def started(words: list[str], folder: Path) -> Iterator[Running]:
 
 
 def opened(chromium: Any, address: str) -> Any:
-    """Open the page, and wait until its views show something."""
+    """Open the page, and wait until its views show an image."""
     page = chromium.new_page(viewport={"width": 1400, "height": 900})
     page.goto(address)
     page.wait_for_selector("#dispute-1, #disputes .dispute")
@@ -80,7 +80,7 @@ def opened(chromium: Any, address: str) -> Any:
 
 
 def picture(page: Any, view: str, other_than: bytes = b"") -> bytes:
-    """Screenshot of a view after it has changed and is stable."""
+    """Return a screenshot of a view after it has changed and is stable."""
     frame = page.locator(f"#view-{view}").locator("xpath=..")
     last = b""
     for _ in range(120):
@@ -93,7 +93,7 @@ def picture(page: Any, view: str, other_than: bytes = b"") -> bytes:
 
 
 def pixels(shot: bytes, color: str, within: float = 40.0) -> int:
-    """Number of pixels of a picture with about this colour."""
+    """Return the number of pixels in a picture with approximately this colour."""
     seen = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), float)
     wanted = [int(color[at : at + 2], 16) for at in (1, 3, 5)]
     return int(np.count_nonzero(np.linalg.norm(seen - wanted, axis=-1) < within))
@@ -111,7 +111,7 @@ def shows(page: Any, view: str, wanted: Callable[[bytes], bool]) -> bytes:
 
 
 def says(page: Any, selector: str, text: str) -> None:
-    """Wait until a part of the page has a text."""
+    """Wait until an element of the page contains a text."""
     page.wait_for_function(
         "([place, text]) => document.querySelector(place)?.innerText.includes(text)",
         arg=[selector, text],
@@ -119,13 +119,13 @@ def says(page: Any, selector: str, text: str) -> None:
 
 
 def middle(page: Any, view: str) -> tuple[float, float]:
-    """The middle of a view, on the page."""
+    """Return the middle of a view on the page."""
     box = page.locator(f"#view-{view}").locator("xpath=..").bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def drag(page: Any, start: tuple[float, float], by: tuple[float, float]) -> None:
-    """Move the mouse with its button held."""
+    """Move the mouse while its button is held."""
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(start[0] + by[0], start[1] + by[1], steps=4)

@@ -1,4 +1,6 @@
-"""A case of four readers with a CT: two lesions they outline differently, and two that one saw."""
+"""A case of four readers with CT: two lesions outlined differently, and two seen by one reader
+only.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ _Z, _Y, _X = np.mgrid[: SHAPE[0], : SHAPE[1], : SHAPE[2]]
 
 
 def ball(z: float, y: float, x: float, radius: float) -> np.ndarray:
-    """A ball in mm around a voxel."""
+    """Return a ball with a radius in mm around a voxel."""
     squares = (2.0 * (_Z - z)) ** 2 + (0.9 * (_Y - y)) ** 2 + (0.9 * (_X - x)) ** 2
     return np.asarray(squares <= radius**2)
 
 
 def masks() -> list[np.ndarray]:
-    """What each reader marked."""
+    """Return each reader's mask."""
     drawn = []
     for number in range(4):
         mask = ball(10, 24 + number, 22, 10 + 0.6 * number) | ball(14, 44, 54, 7 - 0.5 * number)
@@ -33,7 +35,7 @@ def masks() -> list[np.ndarray]:
 
 
 def image_of(array: np.ndarray) -> sitk.Image:
-    """An array where the readers' maps lie."""
+    """Convert an array to an image with the geometry of the readers' maps."""
     image = sitk.GetImageFromArray(array)
     image.SetSpacing(SPACING)
     image.SetOrigin(ORIGIN)
@@ -41,7 +43,7 @@ def image_of(array: np.ndarray) -> sitk.Image:
 
 
 def ct() -> sitk.Image:
-    """What the readers looked at: soft tissue with lesions, and noise."""
+    """Return the CT seen by the readers: soft tissue with lesions, and noise."""
     rng = np.random.default_rng(5)
     tissue = np.full(SHAPE, 40.0) + rng.normal(0, 12, SHAPE)
     tissue[ball(12, 32, 36, 29) == 0] = -900
@@ -51,7 +53,7 @@ def ct() -> sitk.Image:
 
 
 def write_readers(folder: Path) -> list[Path]:
-    """The readers' maps as files."""
+    """Write the readers' maps to files."""
     paths = [folder / f"{name}.nii.gz" for name in ("ann", "bob", "cem", "dan")]
     for path, mask in zip(paths, masks(), strict=True):
         sitk.WriteImage(image_of(mask), str(path))

@@ -1,4 +1,4 @@
-"""The application in a real Chromium: what is clicked and painted is what is written."""
+"""The application in Chromium: clicks and strokes determine the written files."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def test_decisions_in_the_browser_are_the_voxels_in_the_file(
     without = picture(page, "Red", other_than=seen)
     page.click("#reader-3")
     picture(page, "Red", other_than=without)
-    page.keyboard.press("n")  # also while a box has the focus
+    page.keyboard.press("n")  # also while an input field has the focus
     page.wait_for_selector("#dispute-2.current")
     page.keyboard.press("PageUp")
     page.wait_for_selector("#dispute-1.current")
 
     page.click("#dispute-2")
     page.wait_for_selector("#dispute-2.current")
-    page.click("#choose-rater-2")  # and it goes to the next
+    page.click("#choose-rater-2")  # this also selects the next dispute
     says(page, "#dispute-2", "as cem")
     page.wait_for_selector("#dispute-3.current")
     page.keyboard.press("i")
@@ -133,7 +133,7 @@ def test_decisions_in_the_browser_are_the_voxels_in_the_file(
     }
     assert decisions[5].choice == "painted"
     assert {d.who for d in decisions.values()} == {"Ann"}
-    # What the decisions mean, from the readers' own arrays.
+    # Expected effect of the decisions, from the readers' own arrays.
     expected = case.rated[0].consensus.copy().reshape(-1)
     second, third, fourth = (case.disputes[n - 1].places for n in (2, 3, 4))
     expected[second] = case.rated[0].maps[2].reshape(-1)[second]
@@ -147,7 +147,7 @@ def test_decisions_in_the_browser_are_the_voxels_in_the_file(
         expected[places] = labels
     written = sitk.GetArrayFromImage(sitk.ReadImage(str(tmp_path / "out.nii.gz"))).reshape(-1)
     np.testing.assert_array_equal(written, expected)
-    # The brush added a disc of 6 mm and what it was drawn along, about where the dispute is.
+    # The brush added a disc of 6 mm and the path along which it was drawn, near the dispute.
     painted = np.flatnonzero(written != before)
     assert (written[painted] == 1).all()
     assert 5 <= painted.size <= 200
@@ -196,7 +196,8 @@ def test_one_browser_with_the_token_and_nobody_else(
     other.close()
     assert status(f"{base}?token={token}") == 403
 
-    # The first goes on, the page can be loaded again, and a kill loses nothing.
+    # The first instance continues, the page can be reloaded, and nothing is lost if it is
+    # killed.
     page.reload()
     page.wait_for_selector("#dispute-1.decided")
     page.keyboard.press("o")
@@ -240,7 +241,7 @@ def test_a_cohort_is_walked_with_findings_first_and_marked_done(
         page = opened(chromium, running.address)
         says(page, "#title", "two")
         assert "ann" not in page.inner_text("body")
-        # Who decides is asked once, before anything is kept.
+        # The reviewer's name is requested once, before anything is saved.
         page.keyboard.press("i")
         page.wait_for_selector("#ask-name")
         assert not (results / "two" / "adjudicated.review.json").exists()
@@ -256,12 +257,12 @@ def test_a_cohort_is_walked_with_findings_first_and_marked_done(
         says(page, "#title", "one")
         page.wait_for_selector("#dispute-1")
         assert page.input_value("#cases") == "1"
-        # There is a way back, and what was done stays done.
+        # It is possible to go back, and the work is preserved.
         page.select_option("#cases", index=0)
         says(page, "#title", "two")
         page.wait_for_selector("#dispute-1.decided")
         says(page, "#done", "Done ✓")
-        # The worklist says how far every case is, and leads to each.
+        # The worklist shows the progress of every case, with links to them.
         page.click("#worklist-button")
         says(page, "#case-1", "not begun")
         first = page.inner_text("#case-0")
@@ -288,7 +289,7 @@ def test_a_cohort_is_walked_with_findings_first_and_marked_done(
     (decision,) = ReviewRecord.read(results / "two" / "adjudicated.review.json").decisions.values()
     assert decision.who == "Ann"
 
-    # A case that is reopened alone has Done too; a change takes it back, End does not.
+    # A case that is opened separately also has Done; changes revoke it, End does not.
     again = Running(["results", "--blinded", "--reviewer", "Bob"], tmp_path)
     try:
         page = opened(chromium, again.address)
@@ -309,7 +310,7 @@ def test_decided_disputes_are_locked_a_held_key_decides_once_and_undo_outlives_a
     page = opened(chromium, running.address)
     number = page.locator(".dispute").count()
     page.keyboard.down("c")
-    for _ in range(20):  # what a held key sends
+    for _ in range(20):  # as a held key does
         page.keyboard.down("c")
     page.keyboard.up("c")
     page.wait_for_selector("#dispute-1.decided")
@@ -317,7 +318,7 @@ def test_decided_disputes_are_locked_a_held_key_decides_once_and_undo_outlives_a
     page.wait_for_timeout(300)
     says(page, "#undecided", f"{number - 1} of {number} undecided")
 
-    # A decided dispute is locked: keys and the brush leave it as it is.
+    # A decided dispute is locked: keys and the brush do not change it.
     page.click("#dispute-1")
     page.wait_for_selector("#dispute-1.current")
     page.keyboard.press("i")
@@ -365,7 +366,7 @@ def test_a_case_that_cannot_be_opened_ends_the_application_which_says_why() -> N
     def session() -> Any:
         raise InputError("no reader drew anything")
 
-    # In a thread of its own: Playwright keeps a loop running in this one.
+    # In a separate thread, since Playwright has a running event loop in this one.
     with ThreadPoolExecutor(1) as pool:
         served = pool.submit(serve, [CaseToOpen("one", session)], ready=lambda address: None)
         with pytest.raises(InputError, match="no reader drew anything"):

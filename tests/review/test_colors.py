@@ -1,4 +1,4 @@
-"""Labels, readers and the dispute can be told apart by their colours."""
+"""Labels, readers and the dispute have distinguishable colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From readers' SEG and a CT series through the command to a SEG and an RTSTRUCT of decisions."""
+"""From readers' SEG and a CT series, a review produces a SEG and an RTSTRUCT of the decisions."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ pytestmark = pytest.mark.skipif(
 
 
 def drawn(number: int) -> dict[str, np.ndarray]:
-    """A reader's liver, and a lesion in it."""
+    """Return a reader's liver, and a lesion in it."""
     z, y, x = np.mgrid[: SHAPE[0], : SHAPE[1], : SHAPE[2]]
     distance = np.sqrt((2.0 * (z - 5)) ** 2 + (y - 11) ** 2 + (x - 12 - number) ** 2)
     return {"Liver": distance < 7, "Lesion": distance < 3 + 0.5 * number}
 
 
 def of_segment(path: Path, name: str, slices: list[Any]) -> np.ndarray:
-    """A segment, by highdicom, on the slices of a series in the order of `SHAPE`."""
+    """Return a segment as read by highdicom, on the slices of a series in the order of `SHAPE`."""
     seg = highdicom.seg.segread(path)
     (number,) = seg.get_segment_numbers(segment_label=name)
     uids = [one.SOPInstanceUID for one in slices]
@@ -55,7 +55,7 @@ def test_decisions_about_segs_are_a_seg_or_an_rtstruct_on_the_same_series(
     ]
 
     def serve(cases: Sequence[CaseToOpen], ready: Any, *, who: str, port: int) -> None:
-        """What a reviewer does, without a browser."""
+        """Act as a reviewer, without a browser."""
         (case,) = cases
         image = case.image()
         assert image is not None
@@ -88,7 +88,7 @@ def test_decisions_about_segs_are_a_seg_or_an_rtstruct_on_the_same_series(
     record = ReviewRecord.read(tmp_path / "final.review.json")
     assert record.done
     assert {one.who for one in record.decisions.values()} == {"Ann"}
-    # The command without a screen makes the same file of them.
+    # The command without a screen produces the same file from the decisions.
     again = tmp_path / f"again-{name}"
     assert main(["adjudicate", "final.review.json", "--series", "ct", "-o", str(again)]) == 0
     if dataset.Modality == "SEG":

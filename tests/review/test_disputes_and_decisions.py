@@ -1,4 +1,6 @@
-"""Disputes are regions in which one decision makes sense; decisions mean what they say."""
+"""Disputes are regions for which a single decision makes sense; decisions have the stated
+effect.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def rated_maps(draw: st.DrawFn, name: str = "") -> RatedMap:
 
 
 def two_lesions() -> RatedMap:
-    """Three raters of two lesions: one is drawn wider by rater 1, the other seen by rater 2."""
+    """Return three raters of two lesions, one drawn wider by rater 1, the other seen only by
+    rater 2.
+    """
     maps = [np.zeros((4, 12, 12), np.uint8) for _ in range(3)]
     for one in maps:
         one[1:3, 1:5, 1:5] = 1
@@ -56,7 +60,7 @@ def test_each_region_is_listed_by_size_with_who_marked_it_and_where() -> None:
 
 def test_what_the_consensus_has_and_what_it_leaves_out_are_different_disputes() -> None:
     rated = two_lesions()
-    rated.consensus[1:3, 1:5, 5] = 1  # half of what rater 1 added
+    rated.consensus[1:3, 1:5, 5] = 1  # half of the voxels that rater 1 added
     wide = [one for one in find_disputes([rated])[0] if one.marked_by()[1] == 1]
     assert sorted((one.consensus, one.voxels) for one in wide) == [(0, 8), (1, 8)]
 
@@ -115,7 +119,7 @@ def test_disputes_are_exactly_the_disputed_voxels_each_once(rated: RatedMap) -> 
 
 @given(rated_maps())
 def test_regions_are_connected_and_as_large_as_they_can_be(rated: RatedMap) -> None:
-    """Brute force: voxels of one kind that touch share a region, others do not."""
+    """Brute force: touching voxels of the same kind belong to the same region, others do not."""
     disputes, _ = find_disputes([rated])
     region = {int(place): one.number for one in disputes for place in one.places}
     kind = {int(place): (one.consensus, one.labels) for one in disputes for place in one.places}
@@ -159,7 +163,7 @@ def test_everything_as_one_reader_gives_that_reader_within_disputes(
     result = adjudicated(rated, disputes, decisions)
     drawn = rated.maps[rater]
     annotated = drawn != MISSING
-    # Outside disputes whoever annotated said what the consensus says.
+    # Outside disputes, all raters who annotated a voxel agree with the consensus.
     np.testing.assert_array_equal(result[annotated], drawn[annotated])
     np.testing.assert_array_equal(result[~annotated], rated.consensus[~annotated])
 
@@ -198,7 +202,7 @@ def test_painting_decides_nothing_until_it_is_confirmed_dispute_by_dispute(
     disputed = np.flatnonzero(disputed_voxels(rated))
     assert stroke.corrected == len(set(changed) - set(disputed))
     assert sum(stroke.drafted.values()) == len(set(changed) & set(disputed))
-    # Only what lies outside of disputes is in the map so far.
+    # So far, the map contains only the voxels outside disputes.
     expected = rated.consensus.copy().reshape(-1)
     outside = np.setdiff1d(changed, disputed)
     expected[outside] = painted.reshape(-1)[outside]

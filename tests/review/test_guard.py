@@ -27,7 +27,7 @@ def answer(guard: Guard, cookie: str = "", token: str = "") -> Any:
 
 @pytest.mark.parametrize("word", ["grün", "\udcff", "\ud800x"])
 def test_a_cookie_or_token_that_is_no_ascii_is_refused(word: str) -> None:
-    """Issue 44: bytes that are no UTF-8 ended in a traceback."""
+    """Issue 44: bytes that are not UTF-8 caused a traceback."""
     guard = Guard()
     assert answer(guard, token=word).status == 403
     assert answer(guard, token=guard.token).status == 302

@@ -1,4 +1,4 @@
-"""Thickness, shells and which disputes are listed."""
+"""Thickness of disputes, shells, and the choice of disputes that are listed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPACING = (0.5, 1.0, 3.0)
 
 
 def thickness_by_walking(labels: np.ndarray) -> np.ndarray:
-    """The same by walking from each voxel along each axis until another region begins."""
+    """Compute thickness by walking from each voxel along each axis until another region begins."""
     steps = SPACING[::-1]
     found = np.full(labels.shape, np.inf)
     for place in np.ndindex(*labels.shape):
@@ -55,7 +55,9 @@ def test_sizes_are_in_ml_and_a_bump_does_not_make_a_region_thick() -> None:
 
 
 def shell() -> RatedMap:
-    """Two readers of a ball, one wider by a voxel all around, with a thick bulge on one side."""
+    """Return two readers of a ball, one wider by a voxel all around, with a thick bulge on one
+    side.
+    """
     z, y, x = np.mgrid[:40, :40, :40] - 20
     inner = z**2 + y**2 + x**2 < 13**2
     outer = z**2 + y**2 + x**2 < 15**2
@@ -77,7 +79,7 @@ def test_a_shell_is_cut_by_side_and_thickness_and_loses_no_voxel() -> None:
     thickest = parts[int(np.argmax([size.mm for size in sizes]))]
     assert thickest.index[2] > 30  # the bulge
     assert {np.sign(one.index[0] - 20) for one in parts} >= {-1, 1}
-    # A mirrored case has mirrored parts.
+    # The parts of a mirrored case are mirrored, too.
     turned = RatedMap("", tuple(one[::-1] for one in rated.maps), 9, rated.consensus[::-1], (0, 1))
     again = find_disputes([turned], spacing=(1.0, 1.0, 1.0))[0]
     assert sorted(one.voxels for one in again) == pytest.approx(
@@ -98,10 +100,10 @@ def test_what_is_thicker_than_readers_spread_is_listed_and_a_short_list_whole() 
     large = {101: RegionSize(0.3, 4.0), 102: RegionSize(0.002, 3.0)}
     listing = Listing.beyond_spread({**thin, **large})
     assert not listing.is_small(large[101])
-    assert listing.is_small(large[102])  # thick, and a speck
+    assert listing.is_small(large[102])  # thick, but with a tiny volume
     assert all(listing.is_small(one) for one in thin.values())
     assert not Listing.beyond_spread(dict(list(thin.items())[:60])).is_small(thin[1])
-    # Readers who are far apart hide nothing that is .5 ml and 5 mm.
+    # However far apart the readers are, disputes of at least .5 ml and 5 mm must not be hidden.
     apart = {number: RegionSize(60.0, 12.0 + number % 3) for number in range(1, 101)}
     assert not any(map(Listing.beyond_spread(apart).is_small, apart.values()))
 

@@ -33,7 +33,7 @@ def case_of(readers: list[Path], record: Path | None = None) -> ReviewCase:
 
 
 def decided(readers: list[Path], record: Path) -> tuple[ReviewCase, np.ndarray]:
-    """A record of three disputes, decided in three ways, one by painting."""
+    """Return a record of three disputes, decided in three ways, one by painting."""
     case = case_of(readers, record)
     review = case.begun("Ann")
     review.decide(2, "rater", 2)
@@ -222,7 +222,7 @@ def test_blinded_readers_are_shuffled_alike_each_time_and_the_record_keeps_the_k
     assert case.given_order == again.given_order
     assert sorted(case.given_order or ()) == [0, 1, 2, 3]
     orders = set()
-    for number in range(6):  # other cases are shuffled differently
+    for number in range(6):  # the order is shuffled differently in other cases
         image = sitk.ReadImage(str(readers[0]))
         image[number, 0, 0] = 1
         other = tmp_path / "other.nii.gz"
@@ -334,7 +334,7 @@ def structures(number: int) -> dict[str, np.ndarray]:
 
 @pytest.fixture
 def rtstructs(tmp_path: Path) -> tuple[list[Path], Path]:
-    """Four readers' RTSTRUCTs, whose types of structures are not the writer's default."""
+    """Write four readers' RTSTRUCTs with structure types other than the writer's default."""
     folder = tmp_path / "series"
     write_series(folder)
     series = read_dicom_series(folder)

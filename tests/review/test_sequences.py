@@ -1,4 +1,4 @@
-"""Whatever a reviewer does in whatever order: nothing decided changes, and nothing is lost."""
+"""Whatever the order of a reviewer's actions, no decision changes and nothing is lost."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def case_of(paths: list[Path], record: Path) -> ReviewCase:
 
 
 class Reviewing(RuleBasedStateMachine):
-    """A model beside it: what is decided, and what undo and redo must bring back."""
+    """State machine that compares a review with a simple model of decisions, undo and redo."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Reviewing(RuleBasedStateMachine):
         return {n: (d, self.voxels(n)) for n, d in self.session.review.decisions.items()}
 
     def did(self, *unlocked: int) -> None:
-        """What was decided before must be the same but for what was reopened."""
+        """Check that earlier decisions are unchanged, except for reopened ones."""
         now = self.seen()
         for number, before in self.locked.items():
             assert number in unlocked or now.get(number) == before
@@ -178,7 +178,7 @@ TestNoSequenceOfActionsChangesWhatIsDecided = Reviewing.TestCase
 
 
 def as_first_version(path: Path) -> None:
-    """A record as it was written before actions were kept."""
+    """Rewrite a record in the first version of the format, which did not store actions."""
     written: dict[str, Any] = json.loads(path.read_text())
     for name in ("actions", "given_order", "saved_actions", "consensus_hidden", "checksum"):
         written.pop(name)
@@ -205,7 +205,7 @@ def test_a_record_of_the_first_version_resumes_with_its_disputes_and_can_be_undo
     session.confirm(2)
     expected = session.review.adjudicated()
     as_first_version(record)
-    # A later version may cut disputes otherwise: those of the record stay.
+    # A later version may divide disputes differently; the record's own disputes must be kept.
     other = ReviewCase(**{**vars(case), "disputes": case.disputes[::-1], "unlisted_voxels": 7})
     again = ReviewSession(other, tmp_path / "out.nrrd", who="Bob")
     assert [one.places.tolist() for one in again.case.disputes] == [

@@ -57,7 +57,7 @@ def test_every_action_is_in_the_record_when_it_returns(case: ReviewCase, tmp_pat
     assert not (tmp_path / "out.nii.gz").exists()
     session.save(done=True)
     assert ReviewRecord.read(tmp_path / "out.review.json").done
-    session.save()  # as ending does
+    session.save()  # as at the end of a session
     assert ReviewRecord.read(tmp_path / "out.review.json").done
     assert session.is_saved
     written = sitk.ReadImage(str(tmp_path / "out.nii.gz"))
@@ -124,11 +124,11 @@ def test_windows_are_those_of_the_modality() -> None:
 def test_a_structure_is_shown_in_the_window_of_its_surroundings(
     inside: float, around: float, name: str
 ) -> None:
-    """A nodule in the lung was shown in the window of soft tissue, in which the lung is black."""
+    """A nodule in the lung was displayed in a soft-tissue window, in which the lung is black."""
     structure = np.zeros((9, 20, 20), bool)
     structure[3:6, 8:13, 8:13] = True
     image = np.where(structure, inside, around).astype(np.float32)
-    image[:, 0] = -1000  # the air outside
+    image[:, 0] = -1000  # the air outside the body
     assert windows.windows_for(image, structure)[0].name == name
 
 

@@ -39,7 +39,7 @@ def test_two_adjudicators_are_compared_dispute_by_dispute_and_map_by_map(
     readers: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ann = reviewed(readers, "eve", {1: ("label", 1), 2: ("label", 0), 3: ("consensus", None)})
-    # "in" and "as the only reader who marked it" are one answer.
+    # "in" and "as the only reader who marked it" are the same decision.
     bob = reviewed(readers, "max", {1: ("rater", 3), 2: ("label", 1), 4: ("label", 1)})
     assert main(["adjudicate", str(ann), "--compare", str(bob)]) == 0
     said = capsys.readouterr().out
@@ -88,9 +88,9 @@ def test_a_signed_record_that_was_forged_is_refused_and_a_kill_leaves_it_valid(
     again = ["adjudicate", str(record), "-o", str(tmp_path / "again.nii.gz"), "--overwrite"]
     assert main([*again, "--key", str(key)]) == 0
     after = record.read_bytes()
-    record.write_bytes(before)  # killed after the signature, before the record
+    record.write_bytes(before)  # as if killed after writing the signature, but before the record
     assert ReviewSession(case, output, key=KEY).review.decisions.keys() == {1}
-    # A forger who makes the checksum right is found by the signature only.
+    # A forgery with a correct checksum is detected only by the signature.
     forged = replace(ReviewRecord.from_json(after.decode(), "record"), done=True)
     forged.write(record)
     assert ReviewRecord.read(record).done

@@ -1,4 +1,4 @@
-"""What is seen in the application, in a real Chromium: pixels, corners, windows, planes, a list."""
+"""Display of the application in Chromium: pixels, corners, windows, planes, the list."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def chromium() -> Iterator[Any]:
 
 
 def corner(page: Any, view: str, pattern: str) -> list[str]:
-    """Wait until the corner of a view has a pattern; its groups."""
+    """Wait until the corner of a view matches a pattern; return its groups."""
     page.wait_for_function(
         "([view, pattern]) => RegExp(pattern).test(document.querySelector(view).innerText)",
         arg=[f"#corner-{view}", pattern],
@@ -82,7 +82,7 @@ def test_pictures_can_be_read(tmp_path: Path, chromium: Any) -> None:
 
 
 def readers_lines(page: Any) -> None:
-    """A lone reader's line is whole, with the dispute hatched or hidden, whose edge it is."""
+    """Check that a lone reader's line is complete, whether its dispute is hatched or hidden."""
     page.click("#dispute-3")
     page.wait_for_selector("#dispute-3.current")
     assert "bob marked it" in page.inner_text("#about")
@@ -101,7 +101,8 @@ def readers_lines(page: Any) -> None:
     shows(page, "Red", lambda shot: pixels(shot, hatching, 70) > 500)
     page.keyboard.press("d")
     hidden = shows(page, "Red", lambda shot: pixels(shot, hatching, 70) < 100)
-    # Readers' lines lie above the dispute: hiding it uncovers nothing of them.
+    # Readers' lines are drawn above the dispute: hiding the dispute does not uncover more of
+    # them.
     assert pixels(hidden, own, 60) > 60
     page.locator("#opacity-lines").fill("0")
     shows(page, "Red", lambda shot: pixels(shot, own, 60) < 20)
@@ -114,7 +115,9 @@ def readers_lines(page: Any) -> None:
 
 
 def corners_windows_and_planes(page: Any) -> None:
-    """Place, slice, value and window follow the mouse; click, drag, keys and double click."""
+    """Check that place, slice, value and window follow the mouse: click, drag, keys and double
+    click.
+    """
     x, y = middle(page, "Red")
     page.mouse.move(x + 40, y + 20)
     there = corner(page, "Red", r"axial (\d+) of 24\n([RL] [\d.]+ [AP] [\d.]+) .*\n(-?\d+) HU")
@@ -126,7 +129,7 @@ def corners_windows_and_planes(page: Any) -> None:
     page.mouse.click(x - 60, y + 20)
     (place,) = corner(page, "Green", r"coronal \d+ of 64\n(.+ mm)")
     assert corner(page, "Yellow", r"sagittal \d+ of 72\n(.+ mm)") == [place]
-    # Dragging with Ctrl changes the window, and nothing else.
+    # Dragging with Ctrl changes only the window.
     width, level = corner(page, "Red", r"W (\S+) L (\S+)")
     page.keyboard.down("Control")
     drag(page, (x, y), (90, 40))
@@ -136,14 +139,14 @@ def corners_windows_and_planes(page: Any) -> None:
     )
     _, other = corner(page, "Red", r"W (\S+) L (\S+)")
     assert float(other) > float(level)
-    # Arrows scroll the plane under the mouse.
+    # Arrow keys scroll the plane under the mouse.
     page.mouse.move(x, y)
     (before,) = corner(page, "Red", r"axial (\d+) of")
     page.keyboard.press("ArrowUp")
     says(page, "#corner-Red", f"axial {int(before) + 1} of")
     page.keyboard.press("ArrowDown")
     says(page, "#corner-Red", f"axial {before} of")
-    # A double click shows one view, and all again.
+    # A double click shows a single view, and a second one all views.
     page.mouse.dblclick(x, y)
     page.wait_for_function("document.querySelector('#view-Green').offsetParent === null")
     assert page.locator("#view-Red").locator("xpath=..").bounding_box()["width"] > 900
@@ -156,7 +159,7 @@ def corners_windows_and_planes(page: Any) -> None:
 
 
 def surface_and_painting(page: Any) -> None:
-    """A stroke leaves the surface; which label is painted is said."""
+    """Check that a stroke leaves the surface, and that the painted label is shown."""
     page.click("#dispute-2")
     page.wait_for_selector("#dispute-2.current")
     whole = shows(page, "3D", lambda shot: pixels(shot, "#FFFFFF", 160) > 300)
@@ -173,7 +176,7 @@ def surface_and_painting(page: Any) -> None:
 
 
 def scattered(folder: Path) -> list[str]:
-    """Three readers of two organs who differ in hundreds of specks and some thick places."""
+    """Write three readers of two organs who differ in hundreds of specks and some thick places."""
     rng = np.random.default_rng(3)
     shape = (24, 96, 96)
     z, y, x = np.mgrid[: shape[0], : shape[1], : shape[2]]
@@ -218,7 +221,7 @@ def test_a_thousand_disputes_are_filtered_listed_and_decided_at_once(
         rows = page.locator("#disputes .dispute")
         listed = rows.count()
         assert 1 <= listed < 60
-        # Columns fit; what is below the list is on the screen; the panel itself does not scroll.
+        # The columns fit; the content below the list is visible; the panel itself does not scroll.
         box = page.locator("#disputes").bounding_box()
         assert box["width"] <= 400
         assert page.locator("#reader-0").bounding_box()["y"] < 900
@@ -228,11 +231,11 @@ def test_a_thousand_disputes_are_filtered_listed_and_decided_at_once(
             assert place["x"] + place["width"] <= box["x"] + box["width"]
         assert "liver" in line.inner_text()
         assert page.locator("#choose-label-1").inner_text().startswith("liver")
-        # Without an image contours lie on black.
+        # Without an image, contours are drawn on black.
         page.keyboard.press("d")
         shows(page, "Red", is_mostly_black)
         page.keyboard.press("d")
-        # The label that is painted is shown, and another can be chosen.
+        # The painted label is shown, and another one can be selected.
         page.keyboard.press("b")
         page.select_option("#paint-label", label="spleen")
         page.wait_for_function("window.trame.state.get('paint_label') === 2")
@@ -241,7 +244,7 @@ def test_a_thousand_disputes_are_filtered_listed_and_decided_at_once(
         page.wait_for_selector("#paint-label", state="detached")
         names = page.locator("#legend .named").evaluate_all("all => all.map(l => l.textContent)")
         assert names == ["liver", "spleen"]
-        # Everything, one label of it, and one slice.
+        # List everything, one label only, and one slice only.
         list_from(page, "ml", 0)
         list_from(page, "mm", 0)
         page.wait_for_function(
@@ -259,7 +262,7 @@ def test_a_thousand_disputes_are_filtered_listed_and_decided_at_once(
         )
         page.uncheck("#one-slice")
         page.select_option("#part", label="all structures")
-        # The list keeps the current row in view.
+        # The list scrolls to keep the current row visible.
         page.wait_for_function(
             "n => document.querySelectorAll('#disputes .dispute').length === n",
             arg=min(total, 1000),
@@ -273,7 +276,7 @@ def test_a_thousand_disputes_are_filtered_listed_and_decided_at_once(
           return row && document.querySelector(".list").scrollTop > 100 &&
             row.top >= list.top && row.bottom <= list.bottom;
         }""")
-        # All below a size are decided by one action, which undo takes back.
+        # All disputes below a size are decided by one action, which undo reverts.
         list_from(page, "mm", 1.5)
         page.wait_for_selector("#accept-small")
         small = int(re.search(r"(\d+) of them open", page.inner_text("#small"))[1])

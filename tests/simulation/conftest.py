@@ -11,7 +11,7 @@ REFERENCE = Path(__file__).resolve().parents[2] / "../shared/spec/generators/pap
 
 @pytest.fixture(scope="session")
 def reference() -> ModuleType:
-    """The independent recipe of the paper's phantoms and raters."""
+    """Return the independent implementation of the paper's phantoms and raters."""
     if not REFERENCE.exists():
         pytest.skip("the reference generator is not beside this repository")
     spec = importlib.util.spec_from_file_location("paper_phantoms", REFERENCE)

@@ -1,4 +1,4 @@
-"""Multi-atlas cases: properties of the truth and of the atlases."""
+"""Multi-atlas cases: properties of the true segmentation and of the atlases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_parcel_occurs_inside_an_ellipsoid_of_background() -> None:
 
 
 def test_parcels_are_the_cells_of_a_distance_map() -> None:
-    """A Voronoi cell is star-shaped around its seed, so it is one piece."""
+    """A Voronoi cell is star-shaped around its seed, hence connected."""
     truth = atlas_labels(2102, SHAPE, labels=6, atlases=0).truth
     for label in range(1, 7):
         pieces = sitk.ConnectedComponent(sitk.GetImageFromArray((truth == label).astype("u1")))

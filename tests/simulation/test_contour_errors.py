@@ -49,7 +49,7 @@ def test_raters_are_imperfect_but_recognisable(truth):
 
 
 def test_there_is_no_voxel_noise(truth):
-    """Every structure stays one piece, and no voxel stands alone among its neighbours."""
+    """Every structure remains connected, and no voxel is isolated among its neighbours."""
     connected = np.ones((3,) * truth.ndim)
     for rater in contour_error_raters(truth, 4):
         for value in np.unique(truth):
@@ -66,7 +66,7 @@ def test_there_is_no_voxel_noise(truth):
 def test_contours_move_by_the_asked_spread_in_physical_units(
     shape, number, displacement, smoothness
 ):
-    """A flat contour, displaced: its distance to the original is the field itself."""
+    """A flat contour is displaced, so its distance to the original is the field itself."""
     truth = np.zeros(shape, bool)
     truth[40:] = True
     raters = contour_error_raters(
@@ -78,7 +78,8 @@ def test_contours_move_by_the_asked_spread_in_physical_units(
         spacing=(0.5, *[1.0] * (truth.ndim - 1)),
     )
     shift = 0.5 * (raters.sum(axis=1) - 40.0)
-    # 400 to 500 independent patches give a standard error of 3 to 4 %; the tolerance is three.
+    # 400 to 500 independent patches have a standard error of 3 to 4 %; the tolerance is three
+    # standard errors.
     assert np.sqrt((shift**2).mean()) == pytest.approx(displacement, rel=0.1)
 
 
@@ -113,7 +114,7 @@ def test_an_outlier_is_made_by_its_own_displacement():
 
 def test_label_values_are_only_names():
     truth = TRUTHS["organs"]
-    # Fields are drawn in ascending order of label, so the new names keep that order.
+    # Fields are drawn in ascending order of labels, and the new label values preserve that order.
     names = np.array([-5, 3, 7, 40, 1000], np.int16)
     np.testing.assert_array_equal(
         contour_error_raters(names[truth], 2), names[contour_error_raters(truth, 2)]
@@ -149,5 +150,5 @@ def test_smooth_field_has_unit_variance_and_the_kernels_correlation():
     field = smooth_field(both, np.array([1010.0, 1010.0]), 10.0, rng)
     first, second = field[:4000], field[4000:]
     assert field.std() == pytest.approx(1.0, abs=0.05)
-    # White noise smoothed with sigma s correlates as exp(-r² / 4s²).
+    # White noise smoothed with sigma s has the correlation exp(-r² / 4s²).
     assert np.corrcoef(first, second)[0, 1] == pytest.approx(np.exp(-1 / 4), abs=0.05)

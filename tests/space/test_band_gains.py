@@ -58,7 +58,7 @@ def from_grid(points: np.ndarray, shape: tuple[int, ...], steps: tuple[int, ...]
 
 
 def at_points(volume: np.ndarray, steps: tuple[int, ...]) -> np.ndarray:
-    """Every second voxel; a point may lie one beyond the volume, and has the last voxel's value."""
+    """Return every second voxel; a point one voxel beyond the volume has the last voxel's value."""
     points = zip(volume.shape, grid_shape(volume.shape, steps), steps, strict=True)
     return volume[
         np.ix_(*(np.minimum(np.arange(number) * step, size - 1) for size, number, step in points))
@@ -75,7 +75,7 @@ def test_power_is_brought_to_every_second_voxel_for_any_tile_and_number_of_threa
     found = working(threads=2)(band_powers)(field, weights, SCALES, steps, tile=tile)
     raters = mean.raters.astype(float)
     several = raters > 1 + 1e-6
-    # The widest band has that of its own voxels.
+    # In the widest band, a point has the power at its own voxel.
     for band, brought in enumerate((to_grid, at_points)):
         square, value = mean.squares[band].astype(float), mean.values[band].astype(float)
         unbiased = (raters * value**2 - square) / np.where(several, raters - 1, 1)

@@ -18,7 +18,7 @@ from itk_consensus.votes.label_stack import LabelStack
 def brute_force(
     patterns: DecisionPatterns, settled: np.ndarray, spacing: tuple[float, ...]
 ) -> tuple[dict[tuple[int, int], float], dict[int, np.ndarray]]:
-    """Weights between open voxels, and the labels of settled neighbours, one voxel at a time."""
+    """Return weights between open voxels, and settled neighbours' labels, one voxel at a time."""
     rows = patterns.expand(np.arange(len(settled)), outside=-1)
     agreed = patterns.votes().argmax(axis=1)
     axes = range(rows.ndim) if rows.ndim <= 3 else range(1, rows.ndim)
@@ -44,7 +44,7 @@ def brute_force(
 
 
 def drawn_beliefs(number: int, labels: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, K) random beliefs, most of which are zero."""
+    """Draw (n, K) random beliefs, most of which are zero."""
     beliefs = rng.random((number, labels)) * (rng.random((number, labels)) < 0.5)
     beliefs[np.arange(number), rng.integers(0, labels, number)] += 0.1
     return beliefs / beliefs.sum(axis=1, keepdims=True)

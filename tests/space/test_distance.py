@@ -11,7 +11,7 @@ from itk_consensus.space.distance import signed_distance
 
 
 def maurer(mask: np.ndarray, spacing: tuple[float, ...]) -> np.ndarray:
-    """SimpleITK's distance, which is to the mask's border voxels: 0 there, positive outside."""
+    """Return SimpleITK's distance to the mask's border voxels: 0 there, positive outside."""
     image = sitk.GetImageFromArray(mask.astype(np.uint8))
     image.SetSpacing(spacing[::-1])
     distance = sitk.SignedMaurerDistanceMap(

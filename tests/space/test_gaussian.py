@@ -66,7 +66,7 @@ def test_what_cannot_be_smoothed_is_refused(volume, sigmas, border):
 
 
 def levels(masks, present, sides):
-    """Every rater's mask at every scale, by scipy in double precision."""
+    """Smooth every rater's mask at every scale with scipy in double precision."""
     for scale in SCALES:
         sigmas = [0.0, *(scale * sides)]
         if scale == 0:
@@ -88,7 +88,7 @@ def raters(draw):
     if draw(st.booleans()):
         masks = masks < 0.4
     if draw(st.booleans()):
-        # Constant except for a box, which may touch the edge.
+        # Constant except in a box, which may touch the edge.
         corners = [sorted(draw(st.tuples(*[st.integers(0, side)] * 2))) for side in shape]
         inside = np.zeros(shape, bool)
         inside[tuple(slice(*ends) for ends in corners)] = True
@@ -141,7 +141,7 @@ def test_a_wieners_answer_from_bands_is_that_of_scipy(drawn):
         window = max(5.0, 2 * SCALES[band + 1]) * sides
         difference = fine - coarse
         power, mean = np.mean(difference**2, axis=0), np.mean(difference, axis=0)
-        # The gain of bands without power is dominated by rounding.
+        # The gain of bands without power is dominated by rounding errors.
         strong = gaussian_filter(power, window, mode="nearest", truncate=3.0) > 1e-5
         wanted += wiener(gaussian_filter, power, mean, window, number, strong) * mean
         mean = found.values[band]
@@ -155,7 +155,7 @@ def smoothed(volume, sigmas, mode, truncate):
 
 
 def wiener(smooth, squares, mean, window, number, strong):
-    """Gain of a band from the power of its mean and the mean of its power."""
+    """Return the gain of a band from the power of its mean and its mean power."""
     power = smooth(squares, window, mode="nearest", truncate=3.0)
     of_mean = smooth(mean**2, window, mode="nearest", truncate=3.0)
     shared = power

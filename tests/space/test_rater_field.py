@@ -14,7 +14,7 @@ def test_bits_are_where_label_maps_of_any_type_have_a_label(shape, label):
     rng = np.random.default_rng(0)
     maps = [rng.integers(0, 4, shape).astype(dtype) for dtype in TYPES]
     maps[1].flat[0] = label
-    # A label that a dtype cannot hold must not match the value it would overflow to.
+    # A label that a dtype cannot represent must not match the value to which it would overflow.
     maps[0].flat[1] = label % 256
     for box in ((), tuple(slice(size // 3, size) for size in shape)):
         wanted = np.stack([array[box] == label for array in maps])

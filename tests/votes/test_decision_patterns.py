@@ -17,7 +17,7 @@ from itk_consensus.core.work import working
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
-#: Enough voxels that seven threads get a slab each, with one that is shorter.
+#: Enough voxels that each of seven threads gets a slab, one of which is shorter.
 MANY = 7 * 65_536 + 123
 
 
@@ -26,7 +26,7 @@ def stack_of(arrays: list, **common) -> LabelStack:
 
 
 def assert_equal_patterns(first: DecisionPatterns, second: DecisionPatterns) -> None:
-    """Bit for bit, codes included."""
+    """Assert bitwise equality, including the codes."""
     for name in ("patterns", "counts", "labels", "codes", "slots", "strata"):
         a, b = getattr(first, name), getattr(second, name)
         np.testing.assert_array_equal(a, b, err_msg=name)
@@ -148,7 +148,7 @@ def test_a_pattern_seen_only_outside_the_mask_does_not_exist() -> None:
 def test_codes_widen_exactly_when_the_patterns_outnumber_them(
     distinct: int, masked: bool, run: int
 ) -> None:
-    """The last pattern comes in a constant run, where a full code table is met last."""
+    """The last pattern is a constant run, where a full code table is detected last."""
     padding = -(distinct - 1) % 1024
     order = np.concatenate([np.zeros(padding), np.arange(distinct - 1), np.full(run, distinct - 1)])
     arrays = [(order // 300).astype(np.uint16), (order % 300).astype(np.uint16)]
@@ -173,7 +173,7 @@ def test_more_than_65536_patterns_are_exact_for_any_number_of_threads(threads: i
 
 
 def test_slabs_whose_patterns_fit_may_together_need_wider_codes() -> None:
-    """Each slab has fewer than 65,536 patterns, their union more."""
+    """Each slab has fewer than 65,536 patterns, but their union has more."""
     index = np.repeat(np.arange(90_000), 8)
     arrays = [(index // 300).astype(np.uint16), (index % 300).astype(np.uint16)]
     single = working(threads=1)(DecisionPatterns.from_stack)(stack_of(arrays))
@@ -187,7 +187,7 @@ def test_slabs_whose_patterns_fit_may_together_need_wider_codes() -> None:
 
 @pytest.fixture(scope="module")
 def large() -> Drawn:
-    """Runs of every length, then noise, over several slabs."""
+    """Return runs of every length, then noise, over several slabs."""
     rng = np.random.default_rng(0)
     ends = np.cumsum(rng.choice([1, 5, 63, 64, 65, 1023, 1024, 1025, 4000], MANY // 8))
     where = np.searchsorted(ends, np.arange(MANY), side="right")
@@ -234,7 +234,7 @@ def test_merged_chunks_equal_the_whole(drawn: Drawn, cuts: list[int]) -> None:
     size = drawn.present[0].size
     bounds = sorted({0, size, *(cut for cut in cuts if cut < size)})
     chunks = [_part(drawn, slice(a, b)) for a, b in pairwise(bounds)]
-    # A chunk whose every vote is missing has no labels and cannot be encoded by itself.
+    # A chunk with only missing votes has no labels and cannot be encoded separately.
     assume(all(chunk.labels() for chunk in chunks))
     whole = encode(_part(drawn, slice(0, size)))
     tables = [encode(chunk) for chunk in chunks]
@@ -269,7 +269,9 @@ def test_merging_keeps_strata_apart(drawn: Drawn) -> None:
 
 
 def test_merging_unites_labels_across_the_byte_boundary() -> None:
-    """Digits, the one for missing included, are renumbered as the label table grows past 256."""
+    """Digits, including the one for missing votes, are renumbered as the label table grows past
+    256.
+    """
     first = Drawn([np.arange(200, dtype=np.uint16), None])
     second = Drawn([np.arange(150, 400, dtype=np.uint16), None])
     merged = encode(first).merge(encode(second))
@@ -288,7 +290,7 @@ def test_merging_keeps_huge_labels_exact() -> None:
 
 
 def test_merged_counts_stay_exact_beyond_float_precision() -> None:
-    """Float32 counters, as in ITK 5.4, stop at 2^24; float64 ones at 2^53."""
+    """Float32 counters, as in ITK 5.4, stop at 2^24; float64 counters at 2^53."""
     patterns = encode(Drawn([np.array([0, 1], np.uint8)]))
     huge = replace(patterns, counts=np.array([2**53 + 1, 2**24 + 1]))
     assert huge.merge(patterns).counts.tolist() == [2**53 + 2, 2**24 + 2]
@@ -365,7 +367,8 @@ def test_expand_never_writes_to_a_read_only_array() -> None:
     assert not out.any()
 
 
-# -- what is read off the table ---------------------------------------------------------------
+# -- quantities computed from the table
+# ----------------------------------------------------------
 
 
 def test_presence_takes_no_memory_where_nobody_is_missing() -> None:
@@ -405,7 +408,9 @@ def test_votes_are_counted_rater_by_rater(drawn: Drawn, seed: int) -> None:
 
 
 def test_counting_votes_takes_little_more_memory_than_the_votes() -> None:
-    """Instance maps have thousands of labels; a table of labels by labels per rater is too much."""
+    """Instance maps have thousands of labels; a labels-by-labels table per rater would be too
+    large.
+    """
     array = np.arange(1500, dtype=np.uint16)
     patterns = encode(Drawn([array] * 5))
     patterns.one_hot
@@ -458,7 +463,7 @@ def test_a_large_disputed_region_is_found_by_every_number_of_threads() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("way", ["os.fork", "multiprocessing"])
 def test_the_kernels_work_after_fork(way: str, run_python: Callable) -> None:
-    """There is no thread pool that a child would wait for in vain."""
+    """There is no thread pool for which a child process would wait in vain."""
     answer = run_python(
         f"""
         import multiprocessing, os
@@ -530,11 +535,12 @@ def test_a_table_with_a_row_per_voxel_takes_a_few_times_the_images_bytes(
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(patterns.counts) == 20_000
-    # The parts, their union and the sorted table; whole, the votes alone took 32 times the images.
+    # The parts, their union and the sorted table; unsplit, the votes alone took 32 times the
+    # memory of the images.
     assert peak < 3 * sum(array.nbytes for array in arrays)
 
 
-# -- what is counted of patterns ------------------------------------------------------------------
+# -- counts computed from patterns ---------------------------------------------------------------
 
 
 @given(drawn_stacks(raters=(1, 6)), st.integers(0, 2**32 - 1))
@@ -566,7 +572,7 @@ def test_votes_that_two_raters_share_are_counted_label_by_label(drawn: Drawn) ->
 
 def test_votes_that_two_raters_share_do_not_depend_on_threads() -> None:
     rng = np.random.default_rng(0)
-    rows = rng.integers(0, 4, (MANY, 3)).astype(np.uint8)  # 3 is a missing rater
+    rows = rng.integers(0, 4, (MANY, 3)).astype(np.uint8)  # 3 denotes a missing rater
     patterns = DecisionPatterns(rows, rng.integers(1, 9, MANY), np.arange(3))
     found = []
     for threads in (1, 2, 7):

@@ -16,7 +16,7 @@ from itk_consensus.votes.ties import UNDECIDED, decide
 
 
 def disputed(drawn: Drawn) -> np.ndarray:
-    """Whether present raters differ, voxel by voxel."""
+    """Return whether the raters who annotated a voxel differ, voxel by voxel."""
     digits, missing = drawn.digits(), len(drawn.labels())
     differ = [len(set(row) - {missing}) > 1 for row in digits.tolist()]
     mask = np.ones(len(digits), bool) if drawn.mask is None else (drawn.mask != 0).ravel()

@@ -26,7 +26,9 @@ CLOSE: dict[str, Any] = {"rtol": 1e-12, "atol": 0}
 
 
 def random_theta(rng: np.random.Generator, raters: int, labels: int, starts: int) -> np.ndarray:
-    """(J, K, S, K) columns that sum to one, with exact zeros and, sometimes, an undefined one."""
+    """Draw (J, K, S, K) with columns that sum to one, exact zeros and, sometimes, undefined
+    columns.
+    """
     theta = rng.dirichlet(np.full(labels, 0.7), (raters, starts, labels)).transpose(0, 3, 1, 2)
     theta = np.where(rng.random(theta.shape) < 0.2, 0.0, theta)
     if rng.random() < 0.3:
@@ -115,7 +117,7 @@ def test_sums_from_votes(drawn: Drawn) -> None:
 
 
 def test_posteriors_far_below_the_peak_are_kept_down_to_underflow() -> None:
-    """Posteriors that are not 0 may grow again, so nothing above 1e-300 is dropped."""
+    """Posteriors that are not 0 may increase again, so nothing above 1e-300 is dropped."""
     digits = np.zeros((1, 3), np.uint8)
     theta = np.array([[1.0, 1e-90], [0.0, 1.0 - 1e-90]])[None, :, None].repeat(3, axis=0)
     sums = VoteTable(digits, np.ones(1), 2).expectation(theta, np.array([[0.5, 0.5]]))
@@ -237,7 +239,7 @@ def test_packing_refuses_what_two_bits_cannot_say(labels: int) -> None:
 
 
 def test_multilabel_staple_on_compiled_sums_is_em_as_numpy_writes_it() -> None:
-    """Same iterations, confusion matrices, label map and probabilities as the NumPy loop."""
+    """Iterations, confusion matrices, label map and probabilities equal those of the NumPy loop."""
     maps = atlas_labels(2201, (20, 24, 20), labels=12, atlases=5).maps
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(maps))
     ours = staple(patterns, MULTILABEL)
@@ -261,7 +263,7 @@ def test_multilabel_staple_on_compiled_sums_is_em_as_numpy_writes_it() -> None:
     decision = decide(expected.log_joint[:, 0], patterns.labels, tolerance=1e-12)
     np.testing.assert_array_equal(ours.decision, decision)
     probabilities = expected.responsibilities[:, 0]
-    explained = probabilities.any(axis=1)  # elsewhere STAPLE keeps the shares of the votes
+    explained = probabilities.any(axis=1)  # at other voxels STAPLE keeps the shares of the votes
     np.testing.assert_allclose(
         ours.posterior[explained], probabilities[explained], rtol=1e-9, atol=1e-15
     )
@@ -269,7 +271,7 @@ def test_multilabel_staple_on_compiled_sums_is_em_as_numpy_writes_it() -> None:
 
 
 def test_a_step_leaves_out_labels_further_below_the_best_than_told_and_no_others() -> None:
-    """At 40 nats what is left out is below 5e-18, and no other count changes by more."""
+    """With 40 nats, the dropped terms are below 5e-18, and no other count changes by more."""
     table = VoteTable(np.array([[0], [1]], np.uint8), np.ones(2), 2, negligible=40.0)
     for nats, kept in ((39.9, True), (40.1, False)):
         small = np.exp(-nats)

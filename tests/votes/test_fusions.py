@@ -1,4 +1,4 @@
-"""All kinds of fusion say the same in the same words."""
+"""All representations of a fusion give the same results through the same interface."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from itk_consensus.votes.fusions import (
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, uncertainty
 
-#: Somebody annotated something inside the mask.
+#: At least one rater annotated at least one voxel inside the mask.
 annotated_stacks = drawn_stacks().filter(lambda drawn: encode(drawn).present.any())
 
 
 @dataclass(frozen=True)
 class WrittenShares(VoxelShares):
-    """Shares that are nowhere before they are written."""
+    """Shares that are not stored until they are written."""
 
     vote: PatternFusion
 
@@ -41,7 +41,7 @@ class WrittenShares(VoxelShares):
 
 
 def same_vote_thrice(drawn: Drawn) -> list[Fusion]:
-    """One vote, told by pattern, by disputed voxel and by voxel."""
+    """Return one vote represented by pattern, by disputed voxel and by voxel."""
     patterns = encode(drawn)
     vote = majority_vote(patterns)
     voxels = DisputedVoxels(patterns, patterns.disputed_region([0] * drawn.present[0].ndim))
@@ -94,7 +94,7 @@ def test_what_is_written_does_not_depend_on_the_kind_of_fusion(drawn):
         assert other.has_undecided == by_pattern.has_undecided
         np.testing.assert_array_equal(other.volume(), by_pattern.volume())
         for name, output in written(other, drawn).items():
-            # A sum over labels in float32 has other roundings if its terms are float32, too.
+            # A sum over labels in float32 is rounded differently if its terms are float32, too.
             close = 1e-6 if output.dtype == np.float32 else 1e-12
             np.testing.assert_allclose(output, wanted[name], atol=close, err_msg=name)
 

@@ -202,7 +202,7 @@ def test_a_missing_label_beyond_an_input_type_occurs_nowhere_in_it(missing: int)
 
 
 def test_a_float_rater_keeps_its_labels_beside_larger_integer_labels() -> None:
-    # 2^24 + 1 has no float32 of its own and would be rounded to 2^24.
+    # 2^24 + 1 is not representable in float32 and would be rounded to 2^24.
     large = 2**24
     floats = np.array([large, 0, large], np.float32)
     integers = np.array([large + 1, large, 0], np.int32)

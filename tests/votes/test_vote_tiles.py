@@ -18,7 +18,7 @@ from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, uncertainty
 from itk_consensus.votes.vote_tiles import VoteTiles
 
 TILES = [(1, 1, 1, 1), (1, 2, 3, 4), (1, 5, 5, 7), (1, 64, 64, 64)]
-#: As many as tiles.
+#: Number of threads for each of the tile sizes.
 THREADS = (1, 2, 7, 3)
 
 
@@ -28,7 +28,7 @@ def label_stack(drawn: Drawn) -> LabelStack:
 
 @st.composite
 def cases(draw: st.DrawFn) -> dict[str, Any]:
-    """Blobs or noise of few labels; masks, missing raters and weights at times."""
+    """Draw blobs or noise of few labels, with masks, missing raters and weights in some cases."""
     dimension = draw(st.integers(1, 4))
     most = {1: 40, 2: 14, 3: 9, 4: 5}[dimension]
     shape = tuple(draw(st.integers(1, most)) for _ in range(dimension))
@@ -36,7 +36,7 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
     coarse = rng.integers(0, draw(st.integers(2, 5)), shape)
     error = draw(st.sampled_from([0.0, 0.1, 0.4]))
     raters = draw(st.integers(1, 5))
-    # One byte, two, and a type that has no table: each is read in its own way.
+    # One byte, two bytes, and a type that has no table: each is read by different code.
     kind = draw(st.sampled_from([np.uint8, np.int16, np.int32]))
     arrays: list[np.ndarray | None] = []
     for _ in range(raters):
@@ -102,7 +102,7 @@ def test_corrected_votes_are_those_of_the_whole_volume(case, tile, threads):
         mixing = mixing_matrix(tiles.mixed_votes(tiles.decision("prior")))
         np.testing.assert_allclose(mixing, whole.mixing("prior"), atol=1e-9)
         taken = ~np.isnan(mixing[0])
-        # Where labels cannot be told apart, an inverse is rounding and has nothing to compare.
+        # If labels are nearly indistinguishable, the inverse is dominated by rounding errors.
         assume(np.linalg.cond(mixing[:, taken]) < 1e4)
         wanted = whole.corrected("prior")
         result = corrected_vote(

@@ -22,12 +22,12 @@ from itk_consensus.votes.ties import TIE_RULES
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 from itk_consensus.votes.voting import StackVote, VoteRules
 
-#: Written for background and undecided voxels, where no label of a drawn stack can be.
+#: Written at background and undecided voxels; different from the labels of all drawn stacks.
 BACKGROUND_VALUE, UNDECIDED_VALUE = -7, -8
 
 
 def labels_of(vote: StackVote) -> np.ndarray:
-    """Label index of every voxel."""
+    """Return the label index of every voxel."""
     values = np.array([*range(len(vote.stack.labels)), BACKGROUND_VALUE, UNDECIDED_VALUE])
     out = np.empty(vote.stack.shape, values.dtype)
     vote.write_labels(values, out)
@@ -68,7 +68,7 @@ def test_any_stack_any_rule(drawn: Drawn, ties: Any, threshold: float | None, ki
     present = np.array([array is not None for array in drawn.arrays])
     weights = None
     if kind is not None:
-        # Sums of these are exact, so both ways see the same ties.
+        # Sums of these weights are exact, so both implementations find the same ties.
         weights = rng.integers(1, 4, len(present)) / 4
         if kind == "some zero":
             weights[np.flatnonzero(present)[1:]] = 0.0
@@ -231,5 +231,5 @@ def test_a_stack_with_other_arrays_has_no_bits_of_the_first_ones() -> None:
 
 
 def _rare(values: int) -> list[float]:
-    """How often each value is drawn: the first nearly always."""
+    """Return how often each value is drawn: the first one nearly always."""
     return [1 - 1e-4 * (values - 1), *[1e-4] * (values - 1)]

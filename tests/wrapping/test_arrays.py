@@ -1,4 +1,4 @@
-"""How NumPy arrays cross into the kernels and back."""
+"""Transfer of NumPy arrays to and from the kernels."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The box-sum kernel against sums written out."""
+"""The box-sum kernel against explicit sums."""
 
 from __future__ import annotations
 

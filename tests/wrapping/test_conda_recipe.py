@@ -1,4 +1,4 @@
-"""The conda recipe says what pyproject.toml says."""
+"""The conda recipe agrees with pyproject.toml."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_conda_recipe_renders_and_asks_for_what_the_package_asks_for() -> No
     found = rendered.recipe.to_dict()
     assert found["package"]["version"] == itk_consensus.__version__
     asked = {_plain(line) for line in map(str, found["requirements"]["run"])} - {"python"}
-    # What only older Pythons need is left out for the one that is rendered.
+    # Requirements of older Pythons only are not part of the rendered recipe.
     assert asked == {_plain(line) for line in requirements() if ";" not in line}
 
 

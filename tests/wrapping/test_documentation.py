@@ -1,4 +1,4 @@
-"""What is generated from the parameter tables, and whether the README's Python is right."""
+"""Texts generated from the parameter tables, and consistency of the documentation with the code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_generated_files_are_current() -> None:
 
 
 def public_in(body: list[ast.stmt]) -> set[str]:
-    """Names that a stub, or a class in it, gives to its users."""
+    """Return the names that a stub, or a class in it, makes public."""
     named: set[str] = set()
     for node in body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
@@ -76,7 +76,7 @@ def test_a_class_and_its_stub_have_the_same_names(name: str) -> None:
     declared = {one.name for one in (*parameters_of(cls), *measurements_of(cls))}
     listed = {one for one in dir(cls) if not one.startswith("_")}
     assert not (listed | declared) - stated
-    # What is not listed is an attribute for short, or what every filter has.
+    # Unlisted members are abbreviated attributes, or members that every filter has.
     assert stated - listed <= declared | set(dir(itk_consensus.ProcessObject))
 
 
@@ -85,7 +85,7 @@ def test_everything_in_the_stub_is_explained() -> None:
         if not isinstance(node, (ast.ClassDef, ast.Module)):
             continue
         named = [n for n in node.body if isinstance(n, (ast.ClassDef, ast.FunctionDef))]
-        # Of several forms of a function one explains all.
+        # Of several forms of a function, one has the documentation.
         explained = {member.name for member in named if ast.get_docstring(member)}
         assert {member.name for member in named} - explained <= {"__init__"}
 
@@ -150,7 +150,7 @@ def test_what_every_filter_has_is_in_the_help_of_the_base_class() -> None:
     own = set(dir(itk_consensus.STAPLEImageFilter)) | set(dir(itk_consensus.STAPLEImageFilter()))
     assert not {name for name in own - {"GetResult"} if name in listed and name[0].isupper()}
 
-    # A user's class keeps what its author wrote, and a constructor its signature.
+    # A user's class keeps its author's documentation, and its constructor the signature.
     class Own(itk_consensus.STAPLEImageFilter):
         def __init__(self, strength: int) -> None:
             super().__init__()
@@ -185,7 +185,7 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 
 
-#: A time, a size, a ratio or a share to two digits: what only a measurement can tell.
+#: A time, a size, a ratio or a share with two digits, which can only come from a measurement.
 _MEASURED = re.compile(
     r"\d×|\b\d[\d.,]*\s?(?:ms|s|seconds|min|minutes|h|hours|kB|MB|GB|TB)\b"
     r"|(?<![\w.])0?\.\d{2,}|\d (?:times|x) (?:as|faster|slower)"
@@ -195,7 +195,7 @@ _CODE = re.compile(r"```.*?```|\$[^$]*\$", re.DOTALL)
 
 
 def measured_by_hand(text: str) -> list[str]:
-    """Figures of a page that no script wrote."""
+    """Return the numbers on a page that were not written by a script."""
     return [found[0] for found in _MEASURED.finditer(_CODE.sub("", _GENERATED.sub("", text)))]
 
 
@@ -209,7 +209,7 @@ def test_every_measured_figure_is_written_by_a_script(page: Path) -> None:
     assert measured_by_hand(page.read_text(encoding="utf-8")) == []
 
 
-#: What a page of a method answers, in this order.
+#: Headings of a method's page, in order.
 _HEADINGS = ["What it assumes", "Model", "Parameters that matter", "When it fails", "Cite"]
 
 
@@ -246,7 +246,7 @@ def test_mypy_accepts_the_python_of_every_page(
         "ic.ConsensusFilter().Execute([np.zeros((2, 2), np.uint8)]).upper()\n"
     )
     monkeypatch.setenv("MYPYPATH", str(ROOT))
-    # What follows imports is checked by make lint; the stub alone says what a user sees.
+    # Imported modules are checked by make lint; here, only the stub is checked, as a user sees it.
     options = ["--config-file=", "--follow-imports=silent", "--ignore-missing-imports"]
     options += [f"--python-executable={sys.executable}", f"--cache-dir={ROOT / '.mypy_cache'}"]
     said, errors, _ = api.run([*options, str(wrong), *map(str, files)])
@@ -274,7 +274,7 @@ def test_the_readme_of_the_kernels_lists_every_header() -> None:
     ids=lambda page: page.name,
 )
 def test_pages_name_only_files_that_are_there(page: Path) -> None:
-    """Words in backquotes with an ending: a file of the repository, wherever it lies."""
+    """Words in backquotes with a file extension must be files of the repository, in any folder."""
     known = subprocess.run(
         ["git", "ls-files"], capture_output=True, text=True, check=False, cwd=ROOT
     ).stdout.split()
@@ -286,7 +286,7 @@ def test_pages_name_only_files_that_are_there(page: Path) -> None:
 
 
 def _own_pages() -> list[Path]:
-    """Pages for people and docstrings, wherever they lie, but what tells of earlier versions."""
+    """Return all documentation pages and docstrings except those on earlier versions."""
     pages = [*ROOT.glob("*.md"), *ROOT.glob("[dew]*/**/*.md"), *ROOT.glob("itk_consensus/**/*.py")]
     built = {"_build", "examples"}
     return sorted(

@@ -1,4 +1,4 @@
-"""Voting, EM and merging kernels called as nobody should: memory stays safe."""
+"""Voting, EM and merging kernels with invalid arguments, which must not corrupt memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of examples show what the examples print, and a failing example fails the build."""
+"""Example pages show the output of the examples, and a failing example fails the build."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_page_and_a_notebook_hold_what_was_printed(writer: ModuleType, tmp_pat
     notebook = json.loads((tmp_path / "pages" / "01_add.ipynb").read_text(encoding="utf-8"))
     code = notebook["cells"][1]
     assert code["outputs"][0]["text"] == ["42\n"]
-    assert code["source"][-1] == "main()"  # not with the arguments of the notebook's server
+    assert code["source"][-1] == "main()"  # without the arguments of the notebook's server
 
 
 def test_an_example_that_fails_fails_the_build(writer: ModuleType, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def votes(
     mask: np.ndarray | None = None,
     missing: int = 0,
 ) -> Any:
-    """A rater whose digit is the index of its label."""
+    """Return a rater whose digit is the index of its label."""
     values = np.array(labels).astype(data.dtype)
     return _kernels.RaterVotes(data, values, list(range(len(labels))), other, mask, missing)
 
@@ -38,7 +38,7 @@ def direct(raters: list, radix: int, size: int, mask: np.ndarray | None = None, 
 def hashed_digits(
     raters: list, radix: int, size: int, mask: np.ndarray | None = None, **more: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Digits (voxels, raters) and strata as the hashed encoder numbered them; -1 outside."""
+    """Return (voxels, raters) digits and strata as numbered by the hashed encoder; -1 outside."""
     codes = np.empty(size, np.uint32)
     threads = more.pop("threads", 1)
     parts = _kernels.encode_hashed(raters, radix, mask, more.get("strata"), codes, threads)
@@ -114,7 +114,7 @@ def test_one_voxel_of_another_stratum_breaks_a_run(length: int, at: int) -> None
 @pytest.mark.parametrize("dtype", KERNEL_TYPES)
 @pytest.mark.parametrize("labels", [2, 4, 5, 30])
 def test_hashed_and_direct_read_the_same_digits(length: int, dtype: str, labels: int) -> None:
-    """Up to four labels are compared one by one, more are looked up."""
+    """Up to four labels are compared one by one; more are looked up in a table."""
     rng = np.random.default_rng(length)
     arrays = [rng.integers(0, labels, length).astype(dtype) for _ in range(2)]
     arrays[1][: length // 2] = 1
@@ -268,7 +268,7 @@ def test_row_extents_are_the_first_and_last_flagged_voxel(
     np.testing.assert_array_equal(last, np.where(there, backwards, -1))
 
 
-# -- arguments that would read or write beyond memory -----------------------------------------
+# -- arguments that would cause access outside the memory -----------------------------------------
 
 TEN = np.zeros(10, np.uint8)
 TWO = np.array([0, 1], np.uint8)
@@ -337,7 +337,7 @@ def test_codes_that_cannot_be_written_are_refused(codes: np.ndarray) -> None:
 
 @pytest.mark.parametrize("raters", [2, 5])
 def test_fewer_counts_than_codes_are_refused(raters: int) -> None:
-    """Counts are indexed by code, so too short a table would be written beyond its end."""
+    """Counts are indexed by code, so writing would exceed a table that is too short."""
     with pytest.raises(ValueError, match="codes"):
         _kernels.encode_direct(
             [votes(TEN, [0, 1])] * raters, 2, None, np.empty(10, np.uint8), 2**raters - 1, 1

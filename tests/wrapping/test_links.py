@@ -1,4 +1,4 @@
-"""No link of a Markdown page or of the built site leads nowhere."""
+"""All links of the Markdown pages and of the built site are valid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_LINK = re.compile(r"`[^`\n]*`|<!--.*?-->", re.DOTALL)
 
 
 def markdown_files() -> list[Path]:
-    """The pages of the checkout, without what git ignores."""
+    """Return the pages of the checkout, except those ignored by git."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], capture_output=True, text=True, check=False, cwd=ROOT
     ).stdout.split()
@@ -28,14 +28,14 @@ def markdown_files() -> list[Path]:
 
 
 def links_of(page: Path) -> list[str]:
-    """Targets of a page's links and images."""
+    """Return the targets of a page's links and images."""
     text = _NO_LINK.sub("", _FENCED.sub("", page.read_text(encoding="utf-8")))
     return re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text)
 
 
 @cache
 def anchors_of(page: Path) -> frozenset[str]:
-    """Anchors that GitHub gives a page's headings."""
+    """Return the anchors that GitHub creates for a page's headings."""
     headings = re.findall(
         r"^#{1,6} (.+)$", _FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE
     )
@@ -48,7 +48,7 @@ def _anchor(heading: str) -> str:
 
 
 def broken(page: Path, links: Iterable[str]) -> Iterator[str]:
-    """Relative links whose file git does not have, or whose heading the page does not have."""
+    """Return relative links to files that are not in git, or to headings that do not exist."""
     known = _committed()
     for link in links:
         parts = urlsplit(link)
@@ -63,7 +63,7 @@ def broken(page: Path, links: Iterable[str]) -> Iterator[str]:
 
 @cache
 def _committed() -> frozenset[Path]:
-    """Files of the checkout, and the folders that hold them."""
+    """Return the files of the checkout, and the folders that contain them."""
     names = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         capture_output=True,
@@ -92,7 +92,7 @@ def test_a_broken_link_and_a_missing_heading_are_found() -> None:
 
 
 class _Page(HTMLParser):
-    """What a page of the site links to, and the anchors that it has."""
+    """The links and the anchors of a page of the site."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class _Page(HTMLParser):
 
 
 def broken_in_site(site: Path) -> list[str]:
-    """Links of the built pages whose file or anchor is not there."""
+    """Return links of the built pages to files or anchors that do not exist."""
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     faults = []
     for path, page in pages.items():

@@ -1,4 +1,4 @@
-"""The page of the theory names what computes each equation, and what tests it."""
+"""The page on theory names the code and the tests of each equation."""
 
 from __future__ import annotations
 

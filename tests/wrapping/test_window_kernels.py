@@ -23,7 +23,7 @@ from itk_consensus.votes.fields.window_frame import WindowFrame
 
 @st.composite
 def stacks(draw: st.DrawFn) -> Drawn:
-    """Noisy raters of a few labels in one to four dimensions, with gaps and masks."""
+    """Draw noisy raters of a few labels in one to four dimensions, with gaps and masks."""
     shape = draw(st.sampled_from([(23,), (9, 11), (5, 70, 4), (40, 3, 5), (2, 4, 5, 6)]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     truth = rng.integers(0, draw(st.integers(2, 5)), shape)
@@ -38,7 +38,7 @@ def stacks(draw: st.DrawFn) -> Drawn:
 
 
 def windows(drawn: Drawn, radii: tuple[int, ...]):
-    """The digits in the window of each disputed voxel, by brute force."""
+    """Return the digits in the window of each disputed voxel, by brute force."""
     shape = drawn.present[0].shape
     labels = len(drawn.labels())
     digits = drawn.digits().T.reshape(-1, *shape).astype(int)
@@ -88,7 +88,7 @@ def test_one_two_and_seven_threads_give_the_same_bits(prior, target):
 def test_parts_do_not_change_a_bit():
     arrays = [np.pad(a, 3, mode="edge") for a in atlas_labels(5, (50, 20, 20), 3, 3).maps]
     wanted = SpatialSettings(FieldSettings((3, 3, 3)), stop=StopRule(0.0, 3))
-    # Raters who annotated nothing change nothing but the number of parts.
+    # Raters who annotated nothing change only the number of parts.
     few, many = (encode(Drawn([*arrays, *[None] * absent])) for absent in (0, 22))
     assert len(WindowFrame(few, (3, 3, 3)).parts) == 1
     assert len(WindowFrame(many, (3, 3, 3)).parts) > 4

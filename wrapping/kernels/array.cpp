@@ -7,7 +7,7 @@ namespace consensus {
 
 namespace {
 
-// Returns numpy.empty; cached, since looking it up takes as long as a small kernel.
+// Returns numpy.empty; cached, since looking it up takes as long as running a small kernel.
 nb::handle numpy_empty() {
   static const nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
   return empty;

@@ -1,5 +1,5 @@
-// NumPy arrays for kernels: a pointer, a shape and an element type, accessed by Python's buffer protocol,
-// which is part of the stable ABI. Returned arrays are created by numpy.empty.
+// NumPy arrays for kernels: a pointer, a shape and an element type, accessed through Python's
+// buffer protocol, which is part of the stable ABI. Returned arrays are created by numpy.empty.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -34,9 +34,10 @@ class Array {
   Array() = default;
   Array(const std::vector<std::size_t>& shape, ElementType type);
 
-  // Returns false, without a Python error, for objects without a buffer.
+  // Returns false, without setting a Python error, for objects without a buffer.
   bool load(nb::handle source) noexcept;
-  // The same, but if `convert` is true and NumPy considers the cast safe, copies an array of another type or order.
+  // As `load`, but if `convert` is true and NumPy considers the cast safe, copies an array of
+  // another type or order.
   bool load_as(nb::handle source, ElementType type, bool convert) noexcept;
   nb::handle object() const { return view_->obj; }
 

@@ -53,7 +53,7 @@ std::vector<const Intensities*> intensities_of(const Images& images, std::size_t
   return found;
 }
 
-// The settings, with the names that Python uses.
+// The settings, under the names used in Python.
 struct AtlasSettings {
   std::vector<std::size_t> shape, patch, search, tile;
   std::vector<std::vector<std::ptrdiff_t>> shifts;

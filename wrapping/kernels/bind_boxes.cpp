@@ -128,7 +128,8 @@ ArrayOf<std::int64_t> run_label_pieces(const Array& labels, const std::vector<st
   return found;
 }
 
-// Outputs are those of pieces.hpp. Preconditions: they are initially 0, and every place is an index into them.
+// Writes the outputs described in pieces.hpp. Preconditions: they are initially 0, and every place
+// is an index into them.
 void run_find_finders(const ArrayOf<std::int32_t>& places, const Flags& bits, Flags finders,
                       ArrayOf<std::int64_t> shared) {
   const std::size_t voxels = extent_of(places), planes = bits.size() / std::max<std::size_t>(1, voxels);

@@ -84,7 +84,7 @@ struct Said {
 
   MaskField field() const { return {raters(), there(), weights, gaussians_of(scales), shape}; }
 
-  // The field of a single rater, who annotated every voxel.
+  // Returns the field of a single rater, who annotated every voxel.
   MaskField field_of(std::shared_ptr<const RaterRows> one) const {
     return {std::move(one), {nullptr, 0}, {1.0}, gaussians_of(scales), shape};
   }
@@ -153,7 +153,7 @@ Box box_in(const std::vector<std::size_t>& sides, const Box& all) {
   return box;
 }
 
-// Returns the power of the coarsest level and the part of it that raters share, in units of 2^-30.
+// Returns the power of the coarsest level and its part shared by the raters, in units of 2^-30.
 std::pair<std::int64_t, std::int64_t> run_band_powers(const Array& masks, const MaybeBits& present,
                                           const std::vector<double>& weights, const std::vector<Weights>& scales,
                                           const std::vector<std::size_t>& shape,
@@ -200,7 +200,7 @@ void run_keep_bands(const Array& masks, const MaybeBits& present, const std::vec
   const TileGrid grid = tiles_of(said.shape, tile);
   require_extent(answer, said.voxels());
   float* out = answer.mutable_data();
-  // Smoothing is linear: if no rater is missing, only the mean is smoothed.
+  // Smoothing is linear, so if no rater is missing, smoothing the mean suffices.
   const MaskField field = present ? said.field() : said.field_of(said.mean());
   nb::gil_scoped_release release;
   for_each_tile(grid, {0, grid.count()}, threads, BandAnswer(field, kept),
@@ -245,7 +245,8 @@ nb::tuple run_cut_counts(const Array& masks, const MaybeBits& present, const std
   return counted_by(cut, one, kept, grid, threads, *said.mean(), values.mutable_data());
 }
 
-// Writes the thresholded mask to `chosen` or, if that is None, replaces `answer` by the probability.
+// Writes the thresholded mask to `chosen` or, if that is None, replaces `answer` with the
+// probability.
 void run_cut(const Floats& detail, const std::vector<std::size_t>& shape, const std::vector<std::size_t>& steps,
              double outside, double inside, double between, double tolerance, std::size_t threads, Floats answer,
              std::optional<Bits> chosen) {
@@ -270,7 +271,7 @@ void run_cut(const Floats& detail, const std::vector<std::size_t>& shape, const 
   });
 }
 
-// Replaces `shared` by the gains.
+// Replaces `shared` with the gains.
 void run_keep_shares(const Floats& power, Floats shared, MaybeFloats detail, const std::optional<Floats>& raters,
                      float number_of_raters, float least_power, float gain_sharpness, float detail_sharpness,
                      std::size_t threads) {

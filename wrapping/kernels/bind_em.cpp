@@ -147,8 +147,8 @@ void for_each_posterior(const Array& digits, const GivenParameters& given, std::
   });
 }
 
-// Returns the index of the label with the highest log joint; -1 if several are within the tolerance of it, or
-// if no label is possible.
+// Returns the index of the label with the highest log joint; -1 if several are within the
+// tolerance of it, or if no label is possible.
 ArrayOf<std::int32_t> run_posterior_decision(const Array& digits, const Reals& log_theta,
                                                  const Reals& log_prior, const Rows& prior_rows,
                                                  double tolerance, std::size_t threads) {

@@ -95,7 +95,8 @@ class Joined {
   Value* value_;
 };
 
-// Divides rows into slabs, as a function of their number only; slabs are small, so that their lists are.
+// Divides rows into slabs, depending only on the number of rows; slabs are small, so their lists
+// are small, too.
 std::vector<Slab> row_slabs(std::size_t rows) { return make_slabs(rows, 256, 16); }
 
 std::pair<ListArrays<float>, std::vector<double>> run_sweep(const Grid& grid, std::size_t colour,

@@ -51,7 +51,7 @@ nb::tuple packed_sums(const PackedPlanes& packed, std::size_t threads, Expect ex
   PackedSums& total = parts.front();
   {
     nb::gil_scoped_release release;
-    // Pieces are larger than usual, since partial sums are flushed at the end of each.
+    // Pieces are larger than usual, since partial sums are flushed at the end of each piece.
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
       in_pieces(slab, 16 * kPiece, [&](Slab piece) { expect_slab(piece.begin, piece.end, parts[k]); });
     });
@@ -100,8 +100,8 @@ void run_packed_probability(const Bytes& planes, const Mask& mask, const Reals& 
   });
 }
 
-// Returns the two values of the masks and their bits, one row per mask, where 1 is the higher value; None if
-// there is a third value.
+// Returns the two values in the masks and their bits, one row per mask, where 1 is the higher
+// value; None if there is a third value.
 nb::object run_pack_masks(const std::vector<Bytes>& masks, std::size_t threads) {
   if (masks.empty()) throw std::invalid_argument("at least one mask wanted");
   const std::size_t extent = extent_of(masks[0]), stretches = stretches_of(extent);
@@ -135,7 +135,7 @@ nb::object run_pack_masks(const std::vector<Bytes>& masks, std::size_t threads) 
   return nb::make_tuple(std::min(all.first, all.second), std::max(all.first, all.second), bits);
 }
 
-// Returns bits of 1 where an array is not 0.
+// Returns bits that are 1 where an array is not 0.
 Bytes run_pack_bits(const Bytes& marks, std::size_t threads) {
   const std::size_t extent = extent_of(marks), stretches = stretches_of(extent);
   require_extent(marks, extent);
@@ -150,7 +150,7 @@ Bytes run_pack_bits(const Bytes& marks, std::size_t threads) {
   return bits;
 }
 
-// Returns a byte of 0 or 1 for each bit of whole stretches.
+// Returns a byte of 0 or 1 for each bit of complete stretches.
 Bytes run_unpack_bits(const Bytes& bits) {
   const std::size_t stretches = extent_of(bits) / kLane;
   require_extent(bits, stretches * kLane);

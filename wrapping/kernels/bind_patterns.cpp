@@ -1,4 +1,4 @@
-// Bindings for patterns: encoding a stack, expanding answers, finding the labels that occur.
+// Bindings for patterns: encoding a stack, expanding results, finding the labels that occur.
 #include <algorithm>
 
 #include "bindings.hpp"
@@ -99,7 +99,7 @@ nb::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::
       parts.append(radix <= 256
                        ? slab_patterns<std::uint8_t>(*encoders[k], slabs[k], raters.size())
                        : slab_patterns<std::uint16_t>(*encoders[k], slabs[k], raters.size()));
-      encoders[k].reset();  // frees its table
+      encoders[k].reset();  // frees the encoder's table
     }
     return parts;
   });
@@ -197,8 +197,8 @@ void run_renumber(Array codes, std::size_t begin, std::size_t end, const Array& 
   });
 }
 
-// Returns the distinct values, unsorted and possibly repeated for different slabs, or None if a slab has more
-// than `limit`. Values of the reference may be missing.
+// Returns the distinct values, unsorted and possibly repeated for different slabs, or None if a
+// slab has more than `limit`. Values that occur in the reference array may be omitted.
 nb::object run_distinct(const Array& data, std::size_t limit, std::size_t threads,
                         const std::optional<Array>& reference) {
   const std::size_t extent = extent_of(data);
@@ -276,7 +276,7 @@ ArrayOf<std::int64_t> run_pair_counts(const Array& rows, const ArrayOf<std::int6
     using Digit = typename decltype(tag)::type;
     const auto* said = static_cast<const Digit*>(rows.data());
     nb::gil_scoped_release release;
-    // Each thread needs enough work to justify a table of its own.
+    // Each thread needs enough work to justify its own table.
     const auto slabs = make_slabs(extent, threads, std::max(kSmallestSlab, size));
     std::vector<std::vector<std::int64_t>> parts(slabs.size());
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {

@@ -77,7 +77,7 @@ auto with_index_type(const Array& array, F f) {
   throw std::invalid_argument("decisions must have 2 or 4 bytes");
 }
 
-// Arguments that all tiled kernels share.
+// Arguments common to all tiled kernels.
 struct Run {
   TileGrid grid;
   TileRange range;
@@ -228,7 +228,7 @@ ArrayOf<std::int64_t> run_count_votes(const std::vector<const RaterVotes*>& rate
   {
     nb::gil_scoped_release release;
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-      // Pieces are larger than usual, since counts of bytes are converted at the end of each.
+      // Pieces are larger than usual, since byte counts are converted at the end of each piece.
       in_pieces(slab, 4 * kPiece, [&](Slab piece) {
         for (std::size_t rater = 0; rater < votes.size(); ++rater) {
           count_votes(*votes[rater], inside, piece.begin, piece.end, parts[k].data() + rater * digits);

@@ -47,8 +47,9 @@ void run_signed_distance(const ArrayOf<std::uint8_t>& inside,
   });
 }
 
-// With weights, adds the weighted sum over raters to `out`; without, writes each rater's distances. The box is
-// given by its lower corner and its size; places are flat indices in the box.
+// With weights, adds the weighted sum over raters to `out`; without weights, writes each rater's
+// distances. The box is given by its lower corner and its size; places are flat indices in the
+// box.
 void run_label_distances(const Array& codes, const std::vector<std::size_t>& low,
                          const std::vector<std::size_t>& size,
                          const Array& said, std::size_t label, std::size_t also,

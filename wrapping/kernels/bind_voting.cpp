@@ -40,7 +40,8 @@ void vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint8_t* ma
   });
 }
 
-// Returns the symbol of the second of two labels if all other symbols are the first label, else nothing.
+// Returns the symbol of the second of two labels if all other symbols denote the first label, else
+// nothing.
 std::optional<std::uint8_t> second_of_two(const Alphabet& alphabet, std::uint32_t labels) {
   if (alphabet.width != 1 || labels != 2) return std::nullopt;
   const auto& digits = alphabet.digits;
@@ -81,7 +82,8 @@ void bit_slabs(const std::vector<const std::uint8_t*>& rows, const AnswersByCoun
   });
 }
 
-// A threshold below 0 means none. `bits`, if given, must hold the same votes as `raters`.
+// A negative threshold means that there is none. `bits`, if given, must hold the same votes as
+// `raters`.
 void run_vote(const Raters& raters, const std::optional<Bits>& bits, std::uint32_t labels, const Mask& mask,
               const Reals& weights, double threshold, double tolerance, int ties,
               const Reals& prior, const Array& values, Array out,

@@ -19,7 +19,8 @@ auto with_vote_type(const Array& votes, F f) {
 
 using Mentions = std::pair<ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>>;
 
-// Returns, label by label, the voxels to which any rater gave the label, and the begin of each label's list.
+// Returns, label by label, the voxels to which any rater gave the label, and the start of each
+// label's list.
 Mentions run_mentions(const ArrayOf<std::uint32_t>& patterns, const Array& votes, std::size_t labels) {
   require_axes(votes, 2);
   require_extent(votes, votes.shape(0) * votes.shape(1));

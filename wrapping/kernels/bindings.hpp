@@ -1,6 +1,7 @@
-// Helpers of all bindings: dispatch from element types to templates, and the checks that ensure memory
-// safety. Each bind_*.cpp unpacks arrays into pointers and extents, releases the GIL and runs a template of
-// include/ over slabs. The Python callers, in itk_consensus/votes and space, check preconditions.
+// Helpers for all bindings: dispatch from element types to templates, and the checks that ensure
+// memory safety. Each bind_*.cpp unpacks arrays into pointers and extents, releases the GIL and
+// runs a template of include/ over slabs. The Python callers, in itk_consensus/votes and space,
+// check preconditions.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -51,7 +52,8 @@ auto with_code_type(const Array& codes, F f) {
   throw std::invalid_argument("codes must have 1, 2 or 4 bytes");
 }
 
-// Calls f(Tag<T>) with the unsigned type of the elements' width: values are only copied, so it serves all types.
+// Calls f(Tag<T>) with the unsigned type of the elements' width. Values are only copied, so this
+// works for all types.
 template <class F>
 auto with_value_width(const Array& values, F f) {
   if (values.itemsize() == 1) return f(Tag<std::uint8_t>{});

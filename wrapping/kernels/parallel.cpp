@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
 
-// A call of run_slabs, and the enclosing one, if any.
+// A call of run_slabs, and the enclosing call, if any.
 struct Run {
   const Run* around;
   std::atomic<bool> ended{false};
@@ -22,10 +22,10 @@ struct Run {
   bool wanted() const { return !ended.load(std::memory_order_relaxed) && (!around || around->wanted()); }
 };
 
-// Thrown in a slab that is abandoned because another one failed.
+// Thrown in a slab that is abandoned because another slab failed.
 struct GivenUp {};
 
-// Per thread: the run for which it works, and whether it was created by run_slabs.
+// The run for which the current thread works, and whether the thread was created by run_slabs.
 thread_local const Run* working_for = nullptr;
 thread_local bool was_made = false;
 thread_local Clock::time_point next_look{};
@@ -83,7 +83,7 @@ void checkpoint() {
 void run_slabs(const std::vector<Slab>& slabs, SlabWork work) {
   Run run{working_for};
   std::mutex mutex;
-  std::exception_ptr error;  // the first error that is not a consequence of another
+  std::exception_ptr error;  // the first error that was not caused by another one
   auto guarded = [&](auto&& action) noexcept {
     try {
       action();
@@ -110,7 +110,7 @@ void run_slabs(const std::vector<Slab>& slabs, SlabWork work) {
       });
     }
   } catch (...) {
-    // No more threads could be created: the calling thread processes the remaining slabs.
+    // No more threads could be created, so the calling thread processes the remaining slabs.
   }
   do_slab(0, false);
   for (std::size_t k = started; k < slabs.size(); ++k) {

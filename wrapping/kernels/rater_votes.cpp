@@ -1,4 +1,4 @@
-// Instantiates VotesOf for all label types, in this file only.
+// Instantiates VotesOf for all label types, only in this file.
 #include "rater_votes.hpp"
 
 #include <utility>

@@ -1,7 +1,7 @@
 """List all texts of errors and warnings, each with its file and line, for proofreading.
 
 ``python wrapping/writing/list_messages.py`` prints them; with ``--silent-about-where``, only those
-whose call names neither filter, file nor input, so that a caller must add it.
+whose call specifies neither filter, file nor input, so that a caller must add it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PACKAGE = Path(inspect.getfile(errors)).resolve().parents[1]
 
 #: Methods that raise or return an error or warning, and the index of the argument with its text.
 _METHODS = {"_warn": 0, "_parameter_error": 1}
-#: Keywords that tell where the error is.
+#: Keywords that specify where the error occurred.
 _WHERE = {"owner", "path", "input_index", "parameter"}
 
 
@@ -85,7 +85,7 @@ def _kind(call: ast.Call, kinds: set[str]) -> str:
 
 
 def _template(text: ast.expr) -> str:
-    """Return a text as it is written in the code, with computed parts in braces."""
+    """Return the text of a message as written in the code, with computed parts in braces."""
     if isinstance(text, ast.Constant):
         return str(text.value)
     if isinstance(text, ast.JoinedStr):

@@ -1,7 +1,7 @@
-"""Write one documentation page per example: its text, code and output, and a notebook of it.
+"""Write one documentation page per example (text, code and output), and a notebook of it.
 
-Examples run while the pages are built, so that a page shows the output of the current code. The
-build fails if an example does.
+Examples are run while the pages are built, so every page shows the output of the current code, and
+the build fails if an example fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def example_sections() -> dict[str, dict[str, str]]:
-    """Return the generated sections of docs/examples/index.md: the lists of scripts and pages."""
+    """Return the generated sections of docs/examples/index.md: the list of scripts and the list
+    of pages.
+    """
     lines = [f"- [{_title(script)}](../../examples/{script.name})" for script in _scripts()]
     contents = [script.stem for script in _scripts()]
     tree = ["```{toctree}", ":caption: Run when these pages were built", "", *contents, "```"]
@@ -52,7 +54,8 @@ def _write_page(script: Path, folder: Path) -> None:
     source = script.read_text(encoding="utf-8")
     title, _, about = str(ast.get_docstring(ast.parse(source))).partition("\n")
     code = source.split('"""', 2)[2].strip()
-    alone = code.partition("if __name__ ==")[0] + "main()"  # a notebook has arguments of its own
+    # a notebook has no command-line arguments
+    alone = code.partition("if __name__ ==")[0] + "main()"
     printed, pictures = _run(script, folder)
     notebook = folder / f"{script.stem}.ipynb"
     notebook.write_text(json.dumps(_notebook(title, alone, printed), indent=1), encoding="utf-8")
@@ -65,7 +68,9 @@ def _write_page(script: Path, folder: Path) -> None:
 
 
 def _run(script: Path, folder: Path) -> tuple[str, list[str]]:
-    """Run an example; return what it prints, and the names of its pictures, moved to the folder."""
+    """Run an example; return its printed output, and the names of its pictures, moved to the
+    folder.
+    """
     with tempfile.TemporaryDirectory() as place:
         command = [sys.executable, "-W", "ignore", str(script)]
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
@@ -79,7 +84,7 @@ def _run(script: Path, folder: Path) -> tuple[str, list[str]]:
 
 
 def _notebook(title: str, code: str, printed: str) -> dict[str, Any]:
-    """Return a notebook of two cells, in the format nbformat 4."""
+    """Return a notebook with two cells, in nbformat 4."""
     output = {"output_type": "stream", "name": "stdout", "text": printed.splitlines(True)}
     cells = [
         {"cell_type": "markdown", "id": "title", "metadata": {}, "source": [f"# {title}"]},

@@ -1,4 +1,4 @@
-"""Generate the parts of a method's page that follow from its filter: use, parameters, measurements.
+"""Generate the parts of a method's page that follow from its filter: usage, parameters, outputs.
 
 ``docs/methods/<page>.md`` is written by hand (what the method assumes, its model, which parameters
 matter, when it fails, what to cite). The generated sections are written between its markers and
@@ -21,7 +21,9 @@ FILTERS = (*FUSERS, *OTHER_FILTERS)
 
 
 def page_name(filter_: type[ProcessObject]) -> str:
-    """Return the name of a filter's page: its name on the command line, or that of its module."""
+    """Return the name of a filter's page: its command-line name or, without one, its module's
+    name.
+    """
     method = getattr(filter_, "method", "")
     return method or filter_.__module__.rpartition(".")[2].removesuffix("_filter").replace("_", "-")
 

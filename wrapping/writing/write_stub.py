@@ -1,4 +1,4 @@
-"""Generate the stub of the package, in which editors find every setter and its documentation."""
+"""Generate the stub of the package, from which editors show every setter and its documentation."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def _attributes() -> frozenset[str]:
 
 
 def _type(text: str) -> str:
-    """Return a type as the stub spells it: with an underscore if an attribute shadows its name."""
+    """Return a type as written in the stub: with an underscore if an attribute shadows its name."""
     return re.sub(r"\b[A-Z]\w*", lambda m: f"_{m[0]}" if m[0] in _attributes() else m[0], text)
 
 
 def _other_functions() -> Iterator[Any]:
     """Yield the public functions that are not function forms of filters."""
     for name, load in sorted(itk_consensus._loaders().items()):
-        member = inspect.unwrap(load())  # a callable package wraps the function of its name
+        member = inspect.unwrap(load())  # a callable package wraps the function of the same name
         if inspect.isfunction(member) and name not in all_functions():
             yield member
 
@@ -257,7 +257,7 @@ def _imports(code: str, classes: list[type]) -> Iterator[str]:
 
 
 def _home_of(word: str) -> str:
-    """Return the module of the package that defines a class or a type alias."""
+    """Return the module of the package in which a class or a type alias is defined."""
     for name, module in sorted(sys.modules.items()):
         value = getattr(module, word, None) if name.startswith("itk_consensus.") else None
         if inspect.isclass(value):

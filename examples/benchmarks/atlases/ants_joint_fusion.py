@@ -1,4 +1,4 @@
-"""ANTs's joint label fusion, run by another interpreter that has antspyx installed."""
+"""Run ANTs's joint label fusion in another interpreter, which has antspyx installed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: The program for the other environment: reads images, writes labels, seconds and bytes. ANTs's
-#: function does not consider the background when it chooses a label, so the probability that is
-#: left by all labels is assigned to it. Its own similarity measure normalises only one of the two
-#: patches; the correlation is the default of the program.
+#: Program for the other environment: reads images; writes labels, seconds and bytes. ANTs's
+#: function ignores the background when it chooses a label, so the remaining probability is
+#: assigned to it. Its own similarity measure normalises only one of the two patches; correlation
+#: is the default of the command-line program.
 PROGRAM = """
 import json, resource, sys, time
 import ants, numpy as np
@@ -42,12 +42,12 @@ print(json.dumps(found))
 
 
 class AntsFusion(NamedTuple):
-    """Its labels, and the time and memory it needed."""
+    """Labels from ANTs, and the run time and memory that it needed."""
 
     labels: NDArray[Any]
     wall: float  #: seconds
-    processor: float  #: seconds, of all threads
-    bytes: int  #: Rise of the peak of memory
+    processor: float  #: seconds, summed over all threads
+    bytes: int  #: increase of the peak memory
     version: str
 
 
@@ -60,7 +60,7 @@ def ants_fusion(
     threads: int,
     **settings: float,
 ) -> AntsFusion:
-    """Fuse in another interpreter; `settings` are patch, search, beta and alpha."""
+    """Fuse labels in another interpreter; `settings` are patch, search, beta and alpha."""
     environment = os.environ | {"ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": str(threads)}
     with TemporaryDirectory() as folder:
         arrays = {"target": target, "images": np.stack(images), "maps": np.stack(maps)}

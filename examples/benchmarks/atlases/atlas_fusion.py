@@ -1,14 +1,14 @@
-"""Fusion of atlas phantoms with images: comparison with ANTs, and cases of clinical size.
+"""Fuse phantom atlases that have images: comparison with ANTs, and cases of clinical size.
 
-Phantoms are for speed and memory; `real_atlases.py` compares accuracy on brains.
+Phantoms serve to measure speed and memory; `real_atlases.py` compares accuracy on brains.
 
 ANTs runs in a separate environment with antspyx, whose interpreter is an option:
 
     python -m examples.benchmarks.atlases.atlas_fusion --ants-python /path/to/bin/python
     python -m examples.benchmarks.atlases.atlas_fusion --clinical
 
-Times are those of the fusion alone, on two threads, in the same run; on a busy machine, compare
-processor time. Dice is the mean over the labels of a phantom whose truth is known.
+Times are of the fusion alone, with two threads, measured in one run; on a busy machine, compare
+processor times. Dice is averaged over the labels of a phantom with known segmentation.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from examples.benchmarks.speed.peak_memory import rise_of_peak
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
 THREADS = 2
-PATCH, SEARCH = 2, 3  #: voxels of 1 mm: ANTs's own defaults
+PATCH, SEARCH = 2, 3  #: in voxels of 1 mm: ANTs's defaults
 BETA, ALPHA = 2.0, 0.1
 
 
 class Outcome(NamedTuple):
-    """Result of a fusion, and the time it took."""
+    """Result of a fusion, and its run time."""
 
     labels: NDArray[Any]
     wall: float  #: seconds
-    processor: float  #: seconds, of all threads
+    processor: float  #: seconds, summed over all threads
 
 
 def mean_dice(labels: NDArray[Any], truth: NDArray[Any]) -> float:
-    """Mean over all labels but the background."""
+    """Return the mean Dice over all labels except the background."""
     return float(np.mean([ic.dice(labels == k, truth == k) for k in range(1, truth.max() + 1)]))
 
 
@@ -56,7 +56,7 @@ def _seconds(wall: float, processor: float) -> str:
 
 
 def filters(case: AtlasCase) -> dict[str, ic.LabelFusionFilter]:
-    """Our filters by name."""
+    """Return our fusion filters by name."""
     images = {"Image": case.target, "AtlasImages": case.images, "NumberOfThreads": THREADS}
     radii = {"PatchRadius": PATCH, "SearchRadius": SEARCH, "Beta": BETA, "Alpha": ALPHA}
     return {
@@ -98,7 +98,7 @@ def print_peers(case: AtlasCase, python: str | None) -> None:
 
 
 def print_clinical(case: AtlasCase, repetitions: int = 3) -> None:
-    """Print times relative to SimpleITK's vote, and memory beyond the inputs."""
+    """Print times relative to SimpleITK's vote, and memory use beyond the inputs."""
     images = [sitk.GetImageFromArray(one) for one in case.maps]
     votes = [timed(lambda: sitk.LabelVoting(images)) for _ in range(repetitions)]
     wall, processor = (min(vote[k] for vote in votes) for k in (1, 2))

@@ -1,14 +1,14 @@
-"""Fusers of atlases on real brains: hippocampi of the Decathlon with 15 registered atlases each.
+"""Compare atlas fusion on real brains: Decathlon hippocampi with 15 registered atlases each.
 
     python -m examples.benchmarks.atlases.real_atlases --ants-python /path/to/bin/python --save
     python -m examples.benchmarks.atlases.real_atlases --choosing --save
 
-Defaults were chosen on the twelve targets with the lowest numbers: --choosing prints the gain
-of other settings of joint fusion, and of additional steps, on these. Results are reported on the
+Defaults were chosen on the twelve targets with the lowest numbers: --choosing prints the gain that
+other settings of joint fusion, and additional steps, achieve on them. Results are reported on the
 six others. With --save both are stored in real_atlases.json, for docs/truth/atlases.md.
 
 The images are next to the repository (../shared/data/hippocampus). ANTs runs in a separate
-environment; without one its rows are missing, which the output mentions.
+environment; without it, its rows are left out, and the output mentions this.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from examples.benchmarks.speed.peak_memory import rise_of_peak
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "hippocampus"
 RESULTS = Path(__file__).resolve().with_suffix(".json")
-CHOOSING = 12  #: Targets, by number, on which defaults were chosen
+CHOOSING = 12  #: Number of targets on which defaults were chosen (those with the lowest numbers)
 LABELS = {1: "anterior", 2: "posterior"}
 THREADS = 2
 
-#: Radii, in voxels, at which both joint fusions are run; beta 2 and alpha .1.
+#: Radii, in voxels, with which both joint fusions are run; beta is 2 and alpha .1.
 ANTS_RADII = ((1, 3), (2, 3))
 BETA, ALPHA = 2.0, 0.1
 
 
 class Target(NamedTuple):
-    """An image, its truth, and atlases on its grid."""
+    """An image, its reference segmentation, and atlases on its grid."""
 
     number: str
     image: NDArray[Any]
@@ -52,7 +52,9 @@ class Target(NamedTuple):
 
     @property
     def near(self) -> NDArray[np.uint8]:
-        """Mask of the voxels within three voxels of any atlas's label, on which ANTs is run."""
+        """Return the mask of the voxels within three voxels of any atlas's label, on which ANTs is
+        run.
+        """
         union = np.any([labels > 0 for labels in self.maps], axis=0)
         return scipy.ndimage.binary_dilation(union, np.ones((3, 3, 3)), 3).astype(np.uint8)
 
@@ -68,12 +70,12 @@ def load(number: str, folder: Path = FOLDER) -> Target:
 
 
 def numbers(folder: Path = FOLDER) -> list[str]:
-    """Numbers of all targets, in order."""
+    """Return the numbers of all targets, in order."""
     return sorted(path.name[1:4] for path in folder.glob("t*_image.nrrd"))
 
 
 def fusers(target: Target) -> dict[str, Callable[[], Any]]:
-    """Our fusers by name; each fuses the target's atlases."""
+    """Return our fusion filters by name; each fuses the target's atlases."""
     maps = target.maps
     looking: dict[str, Any] = {"Image": target.image, "AtlasImages": target.images}
 
@@ -114,16 +116,16 @@ def fusers(target: Target) -> dict[str, Callable[[], Any]]:
 
 
 def dice_of(labels: Any, truth: NDArray[Any]) -> list[float]:
-    """Dice of each label."""
+    """Return the Dice of each label."""
     found = np.asarray(labels)
     return [float(ic.dice(found == label, truth == label)) for label in LABELS]
 
 
 def measure(target: Target, ants_python: str | None) -> dict[str, dict[str, Any]]:
-    """Measure Dice by label, processor time in seconds and memory in bytes of every fuser."""
+    """Measure the Dice by label, processor time in seconds and memory in bytes of every fuser."""
     rows: dict[str, dict[str, Any]] = {}
     for name, fuse in fusers(target).items():
-        # The first run of a process also loads libraries, so the second one is measured.
+        # The first run in a process also loads libraries, so only the second one is measured.
         fuse()
         begin = time.process_time()
         labels, peak = rise_of_peak(fuse)
@@ -147,7 +149,9 @@ def measure(target: Target, ants_python: str | None) -> dict[str, dict[str, Any]
 
 
 def table(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Markdown: Dice by label, and differences to the vote and to the better of ANTs, paired."""
+    """Format Markdown: Dice by label, and paired differences from the vote and from the better
+    ANTs run.
+    """
     first = next(iter(targets.values()))
     dice = {name: np.array([rows[name]["dice"] for rows in targets.values()]) for name in first}
     means = {name: values.mean(axis=1) for name, values in dice.items()}
@@ -177,7 +181,7 @@ def _with_error(values: NDArray[Any], signed: bool = False) -> str:
 
 
 def ratios(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Processor time of ANTs joint fusion, relative to ours, at the same radii."""
+    """Return the processor time of ANTs joint fusion relative to ours, with the same radii."""
     seconds: dict[str, float] = {}
     for rows in targets.values():
         for name, row in rows.items():
@@ -194,9 +198,10 @@ def ratios(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
     return f"Seconds of processor time, ANTs over JointLabelFusion: {', '.join(said)}."
 
 
-# -- alternatives on the targets for choosing -----------------------------------------------------
+# -- alternatives, on the targets for choosing
+# -----------------------------------------------------
 
-#: Other settings of joint fusion, by what they change.
+#: Other settings of joint fusion, keyed by a description of the change.
 VARIATIONS: dict[str, dict[str, Any]] = {
     "no search": {"SearchRadius": 0},
     "search 1": {"SearchRadius": 1},
@@ -213,12 +218,12 @@ VARIATIONS: dict[str, dict[str, Any]] = {
 
 
 def smoothed(shares: NDArray[Any], _image: NDArray[Any]) -> NDArray[Any]:
-    """Shares after a Gaussian of half a voxel."""
+    """Return the shares smoothed by a Gaussian with a sigma of half a voxel."""
     return np.stack([scipy.ndimage.gaussian_filter(share, 0.5) for share in shares])
 
 
 def with_potts(shares: NDArray[Any], _image: NDArray[Any], weight: float = 0.1) -> NDArray[Any]:
-    """Beliefs of a Potts field on the shares, after five sweeps of the mean field."""
+    """Return the beliefs of a Potts field on the shares, after five mean-field sweeps."""
     faces = scipy.ndimage.generate_binary_structure(3, 1).astype(float)
     faces[1, 1, 1] = 0
     beliefs, data = shares, np.log(shares + 0.02)
@@ -231,7 +236,7 @@ def with_potts(shares: NDArray[Any], _image: NDArray[Any], weight: float = 0.1) 
 def with_intensities(
     shares: NDArray[Any], image: NDArray[Any], weight: float = 0.2, sigma: float = 4.0
 ) -> NDArray[Any]:
-    """Shares weighted by how well a voxel's intensity fits the certain tissue nearby."""
+    """Return the shares weighted by how well a voxel's intensity fits the certain tissue nearby."""
     values, fitted = image.astype(float), np.log(shares + 0.02)
     near = scipy.ndimage.binary_dilation(shares[0] < 0.95, iterations=3)
     for tissue in (slice(0, 1), slice(1, None)):
@@ -256,7 +261,9 @@ ON_TOP = {
 
 
 def try_out(target: Target) -> dict[str, float]:
-    """Mean Dice of joint fusion: by default, with other settings, and with additional steps."""
+    """Return the mean Dice of joint fusion: by default, with other settings, with additional
+    steps.
+    """
     looking: dict[str, Any] = {"Image": target.image, "AtlasImages": target.images}
 
     def fused(**more: Any) -> tuple[Any, NDArray[Any]]:
@@ -284,7 +291,7 @@ def try_out(target: Target) -> dict[str, float]:
 
 
 def choices_table(targets: dict[str, dict[str, float]]) -> str:
-    """Markdown: gain of each change over the default joint fusion."""
+    """Format Markdown: gain of each change over the default joint fusion."""
     usual = np.array([found["as it comes"] for found in targets.values()])
     lines = [
         f"| {len(targets)} targets on which defaults were chosen | mean Dice | gain |",
@@ -322,12 +329,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _keep(name: str, targets: dict[str, Any], chosen: argparse.Namespace) -> None:
-    """Write a part of the stored results, if requested; the other part is unchanged."""
+    """Write one part of the stored results, if requested, and leave the other part unchanged."""
     if not chosen.save:
         return
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     run = run_facts()
-    # Paths of this machine are not stored.
+    # Paths on this machine are not stored.
     run["command"] = run["command"].replace(str(chosen.ants_python), "PYTHON")
     kept[name] = {"run": run, "targets": targets}
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """Draw the README's picture: a nodule, its four readers, the consensus of three, and its band.
 
-The band is calibrated on 97 other nodules (lidc_band.json, made by lidc_bands.py): in nine of ten
-nodules it contains the contour of a reader who was held out of the consensus.
+The band is calibrated on 97 other nodules (lidc_band.json, made by lidc_bands.py): in nine out of
+ten nodules it contains the contour of a reader who was left out of the consensus.
 
     python -m examples.benchmarks.bands.band_picture [--nodule LIDC-IDRI-0023] [--output band.png]
 """
@@ -44,14 +44,14 @@ NODULE = "LIDC-IDRI-0023"
 _CONSENSUS_COLOR = "#111111"
 _FINE, _BOLD = 1.0, 2.2
 
-# Colours of background, foreground, ambiguous and empty voxels.
+# Colours of background, foreground, ambiguous voxels and voxels with empty sets.
 _COLORS = np.array(
     [[255, 255, 255], [201, 205, 210], [250, 236, 160], [250, 236, 160]], dtype=np.uint8
 )
 
 
 def draw(nodule: str, output: Path) -> str:
-    """Draw one nodule, and return a description of it."""
+    """Draw one nodule, and return a description of the picture."""
     readers = sample_case(nodule)
     others = [image for index, image in enumerate(readers) if index != HELD_OUT]
     vote = MajorityVoteFilter()
@@ -104,7 +104,7 @@ def draw_band(
     spacing : (3,) sequence of float
         Voxel size in mm, in the order of the axes.
     emphasised : str, optional
-        The rater drawn with a bold line, such as one who was held out of the consensus.
+        The rater drawn with a bold line, e.g. one who was left out of the consensus.
     """
     window = Window.around((band != 0) | np.any(list(raters.values()), axis=0), spacing)
     slices = slices_to_show(consensus)

@@ -1,13 +1,14 @@
-"""Does the guarantee of conformal bands hold on real nodules, and how thick are the bands?
+"""Test whether the guarantee of conformal bands holds on real nodules, and how thick the bands are.
 
-100 LIDC nodules, four radiologists each. One reader per nodule is held out (readers take turns),
-and the consensus is the vote of the other three; 60 nodules are for calibration and 40 for testing,
-over 100 random splits. Needs the shared data next to the repository.
+There are 100 LIDC nodules with four radiologists each. One reader per nodule is held out, a
+different one from nodule to nodule, and the consensus is the vote of the other three. In each of
+100 random splits, 60 nodules are used for calibration and 40 for testing. Needs the shared data
+next to the repository.
 
     python lidc_bands.py [--splits 100] [--record lidc_band.json]
 
---record also writes the calibration that band_picture.py uses: on all nodules except those
-bundled with the package, which it draws.
+--record also writes the calibration used by band_picture.py: on all nodules except those bundled
+with the package, which that script draws.
 """
 
 from __future__ import annotations
@@ -54,25 +55,25 @@ class BandResult:
 
 
 def nodule_files() -> list[Path]:
-    """Files of the nodules, sorted by patient."""
+    """Return the files of the nodules, sorted by patient."""
     return sorted(NODULES.glob("*.nrrd"))
 
 
 def readers(path: Path) -> list[Any]:
-    """The four masks of a nodule."""
+    """Return the four masks of a nodule."""
     loaded = convert.load(read_image(path), owner=path.name)
     return [convert.to_image(mask, loaded) for mask in loaded.arrays if mask is not None]
 
 
 def held_out_cohort(files: Sequence[Path]) -> HeldOutCohort:
-    """Hold out the reader with index (case mod 4); fuse the other three by vote."""
+    """Hold out the reader with index (case mod 4), and fuse the other three by voting."""
     return hold_out_raters((readers(path) for path in files), MajorityVoteFilter())
 
 
 def calibrated(
     cohort: HeldOutCohort, case_ids: Sequence[str], **options: Any
 ) -> ConformalBandFilter:
-    """Calibrate a filter on a whole cohort."""
+    """Return a filter calibrated on the whole cohort."""
     band = ConformalBandFilter(Alpha=ALPHA, **options)
     band.Calibrate(**cohort._asdict(), case_ids=case_ids)
     return band
@@ -89,8 +90,8 @@ def splits(cases: int, number: int) -> Iterator[tuple[NDArray[np.intp], NDArray[
 def measure(cohort: HeldOutCohort, number_of_splits: int, **options: Any) -> BandResult:
     """Measure coverage and thickness of bands with one kind of score.
 
-    The score of a case does not depend on the split, so each case is scored once; a threshold is
-    one of the scores, so only few different bands are made.
+    The score of a case does not depend on the split, so each case is scored once. A threshold is
+    always one of these scores, so only few different bands need to be computed.
     """
     record = calibrated(
         cohort, [str(i) for i in range(len(cohort.references))], **options
@@ -114,10 +115,10 @@ def measure(cohort: HeldOutCohort, number_of_splits: int, **options: Any) -> Ban
 
 
 def table(number_of_splits: int) -> dict[str, BandResult]:
-    """A row for each kind of score."""
+    """Return a row for each kind of score."""
     cohort = held_out_cohort(nodule_files())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsensusWarning)  # expected for one case in twenty
+        warnings.simplefilter("ignore", ConsensusWarning)  # expected for one in twenty cases
         return {
             name: measure(cohort, number_of_splits, **options) for name, options in SCORES.items()
         }

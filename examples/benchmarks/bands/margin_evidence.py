@@ -1,8 +1,8 @@
-"""Test the claims of the pages on cuts, margins, samples, volumes and numbers of raters.
+"""Test the documentation's claims about cuts, margins, samples, volumes and numbers of raters.
 
-Simulated cases have seeds from 3000 on, which are used for nothing else. Settings that were chosen
-on LIDC were chosen on its first fifty nodules and are reported on the others. Parts that need the
-shared data are left out if it is missing.
+Simulated cases have seeds from 3000 on, which are not used for anything else. Settings chosen on
+LIDC were chosen on its first fifty nodules, and results are reported for the others. Parts that
+need the shared data are skipped if they are missing.
 
     python -m examples.benchmarks.bands.margin_evidence
         [--only cut margin samples raters bias speed] [--quick] [--save margin_evidence.json]
@@ -61,7 +61,7 @@ Row = dict[str, Any]
 
 
 def nodules(first: int = 0) -> Iterator[tuple[Masks, tuple[float, ...]]]:
-    """Masks by four readers, padded with background, of each LIDC nodule from `first` on."""
+    """Return the padded masks of the four readers of each LIDC nodule from `first` on."""
     for path in sorted((DATA / "lidc").glob("*.nrrd"))[first:]:
         masks, sides = masks_of(path)
         yield [np.pad(mask, 4) for mask in masks], sides
@@ -71,7 +71,7 @@ def nodules(first: int = 0) -> Iterator[tuple[Masks, tuple[float, ...]]]:
 
 
 def cut_rows(repetitions: int, cases: int) -> list[Row]:
-    """Mean gain in Dice of learned cuts on other cases."""
+    """Return the mean gain in Dice of learned cut-offs on other cases."""
     pools: dict[str, NDArray[Any]] = {}
     for family in LEVEL_FAMILIES:
         for who, soft in (("readers", False), ("ensemble", True)):
@@ -117,7 +117,7 @@ def _cut_row(pool: NDArray[Any], repetitions: int) -> Row:
 
 
 def margin_rows(cohorts: int) -> list[Row]:
-    """Coverage over repeated cohorts, and its distribution for exchangeable cases."""
+    """Return the coverage over repeated cohorts, and its distribution for exchangeable cases."""
     rows = []
     for family, (more, options) in FAMILIES.items():
         scores = np.empty((cohorts, max(SIZES) + TESTS))
@@ -149,7 +149,9 @@ def margin_rows(cohorts: int) -> list[Row]:
 
 
 def lidc_rows(splits: int) -> list[Row]:
-    """LIDC with held-out readers: coverage and width of margin and band with equal guarantee."""
+    """Return the coverage and width, on LIDC with held-out readers, of margins and bands with
+    equal guarantee.
+    """
     scores, spreads = [], []
     for number, (masks, sides) in enumerate(nodules()):
         others = tuple(m.astype(np.uint8) for k, m in enumerate(masks) if k != number % 4)
@@ -195,7 +197,7 @@ def lidc_rows(splits: int) -> list[Row]:
 
 
 def sampled_cases(quick: bool) -> Iterator[tuple[str, Masks, tuple[float, ...]]]:
-    """Readers of real and simulated structures."""
+    """Return readers' masks of real and simulated structures."""
     for masks, sides in nodules(90 if quick else 50):
         yield "LIDC, nodules 51 to 100", masks, sides
     for seed in range(FIRST_SEED, FIRST_SEED + (10 if quick else 80)):
@@ -210,7 +212,9 @@ def sampled_cases(quick: bool) -> Iterator[tuple[str, Masks, tuple[float, ...]]]
 
 
 def sample_rows(quick: bool) -> list[Row]:
-    """Differences and mean of samples, and how often their interval has a left-out volume."""
+    """Return differences between samples, the error of their mean, and how often their volume
+    interval contains a held-out reader's volume.
+    """
     found: dict[str, list[Row]] = {}
     for number, (family, masks, sides) in enumerate(sampled_cases(quick)):
         found.setdefault(family, []).append(_sample_row(number, masks, sides))
@@ -251,7 +255,7 @@ def _masks_of(model: SampleModel, number: int) -> Masks:
 
 
 def _left_out(masks: Masks, sides: tuple[float, ...], out: int, seed: int) -> Row:
-    """Whether the volume of a left-out reader is in the interval from the others."""
+    """Return whether the volume of a held-out reader is in the interval from the others."""
     others = [mask for index, mask in enumerate(masks) if index != out]
     readers = differences_of_masks(others)
     model = fit_samples(np.mean(others, axis=0), sides, readers, seed)
@@ -273,7 +277,9 @@ def _left_out(masks: Masks, sides: tuple[float, ...], out: int, seed: int) -> Ro
 
 
 def rater_rows(cases: int) -> list[Row]:
-    """Predictions for eight raters from five, and values of eight other raters."""
+    """Return predictions for eight raters from five, and the values measured with eight other
+    raters.
+    """
     rows = []
     for family in LEVEL_FAMILIES:
         cohort = [
@@ -301,7 +307,9 @@ def rater_rows(cases: int) -> list[Row]:
 
 
 def bias_rows() -> list[Row]:
-    """Measured bias of readers who draw a ball 2 mm wider or tighter on the cranial side."""
+    """Return the measured bias of readers who draw a ball 2 mm too wide or too tight on the
+    cranial side.
+    """
     steps = (1.5, 0.8, 0.8)
     shape = (34, 60, 60)
     z, y, x = (
@@ -324,7 +332,9 @@ def bias_rows() -> list[Row]:
 
 
 def speed_rows(rounds: int = 3) -> list[Row]:
-    """Seconds of a margin and of one sample on 256 x 256 x 128 voxels; best of some rounds."""
+    """Return the seconds for a margin and for one sample on 256 x 256 x 128 voxels (best of
+    several rounds).
+    """
     shape = (128, 256, 256)
     truth = ellipsoid_mask(shape, (40, 70, 80))
     raters = list(
@@ -366,11 +376,14 @@ def speed_rows(rounds: int = 3) -> list[Row]:
     ]
 
 
-# -- tables for pages ---------------------------------------------------------------------------
+# -- tables for the documentation
+# ------------------------------------------------------------------
 
 
 def _lines(rows: Sequence[Row], **columns: tuple[str, Callable[[Any], str]]) -> list[str]:
-    """A Markdown table: by title the key of a column and how its cells are written."""
+    """Format a Markdown table; each title is mapped to the key of its column and the format of its
+    cells.
+    """
     head = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     return head + [
         "| " + " | ".join(write(row[key]) for key, write in columns.values()) + " |" for row in rows
@@ -378,22 +391,22 @@ def _lines(rows: Sequence[Row], **columns: tuple[str, Callable[[Any], str]]) -> 
 
 
 def short(value: float) -> str:
-    """.912"""
+    """Format as .912."""
     return f"{value:.3f}".replace("0.", ".", 1)
 
 
 def signed(value: float) -> str:
-    """+.012"""
+    """Format as +.012."""
     return f"{value:+.3f}".replace("0.", ".", 1)
 
 
 def mm(value: float) -> str:
-    """2.31"""
+    """Format as 2.31."""
     return f"{value:.2f}"
 
 
 def markdown(kept: Row) -> str:
-    """All tables of all parts."""
+    """Return the tables of all parts."""
     runs = {name: part["run"] for name, part in kept.items()}
     results = {name: rows for part in kept.values() for name, rows in part.items()}
     made = " and ".join(dict.fromkeys(f"`{r['command']}` at {r['commit']}" for r in runs.values()))

@@ -1,8 +1,8 @@
-"""How often bands and margins detect readers who differ from those of their calibration.
+"""Measure how often bands and margins detect readers unlike those of the calibration.
 
-Calibrated on 45 simulated organs with five readers each, then used on others: with similar
-readers, with readers who copy one of them, and with readers twice as rough. Prints the share of
-cases with doubts (`GetDoubts`) and the share of covered cases.
+Bands and margins are calibrated on 45 simulated organs with five readers each, then applied to
+other organs: with similar readers, with readers who copy one of them, and with readers twice as
+rough. Prints the share of cases with doubts (`GetDoubts`) and the share of covered cases.
 
     python examples/benchmarks/bands/other_readers.py [--first-seed 3000] [--cases 40] [--rounds 3]
 """
@@ -31,12 +31,12 @@ FILTERS: dict[str, Any] = {
 class Noticed(NamedTuple):
     """Results for the cases with one kind of readers."""
 
-    doubted: float  #: Share of cases with doubts about their readers
-    covered: float  #: Share of cases with 95 % of the truth marked
+    doubted: float  #: Share of cases in which the filter doubts the readers
+    covered: float  #: Share of cases in which 95 % of the true structure is marked
 
 
 def noticed(name: str, first: int, cases: int) -> Iterator[tuple[str, Noticed]]:
-    """Calibrate a filter on cases from a seed on, and use it on the following cases."""
+    """Calibrate a filter on cases from seed `first` on, and apply it to the following cases."""
     calibrated = FILTERS[name]()
     drawn = [calibrated_case(first + i) for i in range(CALIBRATION_CASES)]
     with warnings.catch_warnings():

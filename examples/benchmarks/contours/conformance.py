@@ -1,4 +1,4 @@
-"""Contour measures with known values: volume, Dice and distances of simple bodies.
+"""Compare contour measures (volume, Dice, distances) of simple bodies with their known values.
 
 Results of thirteen centres for the same contours differed by half in Dice and Hausdorff distance,
 and threefold in mean surface distance (PMC9679364). Here are pairs of spheres, shells and boxes on
@@ -7,9 +7,9 @@ grids of several spacings, slice thicknesses and offsets, whose measures follow 
     python -m examples.benchmarks.contours.conformance
         --write FOLDER          masks as NIfTI, and expected.csv
         --write FOLDER --dicom  also a CT series, SEG and RTSTRUCT of each
-        [--save FILE.json]      ours, and the peers that are installed
+        [--save FILE.json]      our values, and those of other packages that are installed
 
-Not every value can be represented on a grid (`Case.holds`). Boxes with faces on voxel faces are
+Not every value can be reproduced on a grid (`Case.holds`). Boxes with faces on voxel faces are
 exact. A curved body and the voxels whose centres it contains have the same volume, and so the same
 Dice, if the radius is several voxels. Distances are between centres of surface voxels, which are up
 to a voxel away from the true surface and not evenly distributed over it. On curved bodies, and
@@ -62,7 +62,7 @@ class Pair(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A pair on a grid."""
+    """A pair of bodies on a grid."""
 
     name: str
     pair: Pair
@@ -72,28 +72,28 @@ class Case(NamedTuple):
 
     @property
     def diagonal(self) -> float:
-        """Diagonal of a voxel in mm."""
+        """Return the diagonal of a voxel in mm."""
         return float(np.linalg.norm(self.spacing))
 
     def holds(self, measure: str) -> bool:
-        """Whether a measure on this grid is accurate to one per cent."""
+        """Return whether a measure on this grid is accurate to one per cent."""
         if np.isinf(self.pair.radius):
             return True
         return measure not in DISTANCES and self.pair.radius >= ENOUGH_VOXELS * max(self.spacing)
 
 
 def ball(radius: float, middle: float = 0.0) -> Body:
-    """A sphere whose centre is shifted along x."""
+    """Return a sphere whose centre is shifted along x."""
     return lambda at: (at[..., 0] - middle) ** 2 + at[..., 1] ** 2 + at[..., 2] ** 2 < radius**2
 
 
 def shell(inner: float, outer: float) -> Body:
-    """The shell between two spheres."""
+    """Return the shell between two spheres."""
     return lambda at: ball(outer)(at) & ~ball(inner)(at)
 
 
 def box(*half: float) -> Body:
-    """A box with these half sides along x, y and z."""
+    """Return a box with these half sides along x, y and z."""
     return lambda at: (np.abs(at) < np.array(half)).all(axis=-1)
 
 
@@ -106,7 +106,7 @@ def _overlap(a: float, b: float, both: float) -> Values:
 
 
 def nested_spheres(small: float, large: float) -> Pair:
-    """Concentric spheres: every distance is the difference of the radii."""
+    """Return concentric spheres: every distance equals the difference of the radii."""
     a, b, gap = _volume(small), _volume(large), large - small
     known = _overlap(a, b, a) | {"hausdorff_mm": gap, "mean_distance_mm": gap}
     known |= {"surface_dice": 0.0}
@@ -114,14 +114,16 @@ def nested_spheres(small: float, large: float) -> Pair:
 
 
 def moved_spheres(radius: float, shift: float) -> Pair:
-    """Spheres of equal size: a point p of one is ||p - centre| - radius| away from the other."""
+    """Return shifted equal spheres: from a point p on one, the other is ||p - centre| - radius|
+    away.
+    """
     half = shift / 2
     lens = np.pi * (4 * radius + shift) * (2 * radius - shift) ** 2 / 12 / 1000
 
     def distance(cosine: float) -> float:
         return abs(np.sqrt(radius**2 + shift**2 - 2 * radius * shift * cosine) - radius)
 
-    # The cosine is uniformly distributed from -1 to 1 over the points of a sphere.
+    # Over the points of a sphere, the cosine is uniformly distributed from -1 to 1.
     kink = half / radius
     mean = quad(distance, -1, 1, points=[kink])[0] / 2
 
@@ -135,7 +137,7 @@ def moved_spheres(radius: float, shift: float) -> Pair:
 
 
 def nested_shells(wide: tuple[float, float], thin: tuple[float, float]) -> Pair:
-    """A thin shell halfway between the inner and the outer surface of a thick one."""
+    """Return a thin shell halfway between the inner and the outer surface of a thick one."""
     a, b = (_volume(outer) - _volume(inner) for inner, outer in (wide, thin))
     gap = wide[1] - thin[1]
     known = _overlap(a, b, b) | {"hausdorff_mm": gap, "mean_distance_mm": gap, "surface_dice": 0.0}
@@ -143,12 +145,13 @@ def nested_shells(wide: tuple[float, float], thin: tuple[float, float]) -> Pair:
 
 
 def nested_boxes(half: tuple[float, float, float], margin: float) -> Pair:
-    """Boxes, one larger than the other by a margin on all sides; corners are farthest."""
+    """Return nested boxes with a margin on all sides; corners have the largest distance."""
     sides = 2 * np.array(half)
     a, b = np.prod(sides) / 1000, np.prod(sides + 2 * margin) / 1000
     known = _overlap(a, b, a) | {"hausdorff_mm": margin * np.sqrt(3)}
-    # From the small box the distance is the margin everywhere. From the large box it is the margin
-    # opposite a face, and more on the strips and corners opposite edges.
+    # From the small box, the distance is the margin everywhere. From the large box, it is the
+    # margin on the parts of faces opposite the small box, and larger on the strips and corners
+    # beyond its edges.
     strip = quad(lambda t: np.hypot(margin, t), 0, margin)[0]
     corner = dblquad(lambda t, u: np.sqrt(margin**2 + t**2 + u**2), 0, margin, 0, margin)[0]
     total = area = 0.0
@@ -169,7 +172,7 @@ PAIRS = (
 
 
 def cases() -> Iterator[Case]:
-    """All pairs on all grids; boxes are not shifted, so that their faces are on voxel faces."""
+    """Return all pairs on all grids; boxes are not shifted, so their faces lie on voxel faces."""
     for pair in PAIRS:
         for spacing in SPACINGS:
             for number, offset in enumerate(OFFSETS[:1] if np.isinf(pair.radius) else OFFSETS):
@@ -179,7 +182,7 @@ def cases() -> Iterator[Case]:
 
 
 def _drawn(pair: Pair, spacing: Any, offset: Any) -> Iterator[sitk.Image]:
-    """Voxels whose centres are inside the bodies; the origin is on a voxel face."""
+    """Return the voxels whose centres are inside the bodies; the origin is on a voxel face."""
     sides = np.array(spacing)
     number = 2 * np.ceil(26 / sides).astype(int)
     first = -(number - 1) / 2 * sides
@@ -204,7 +207,7 @@ def ours(case: Case) -> Values:
 
 
 def simpleitk(case: Case) -> Values:
-    """Measure with SimpleITK, whose mean distance is the larger of both directions."""
+    """Measure with SimpleITK, whose mean distance is the larger one of both directions."""
     overlap, distance = sitk.LabelOverlapMeasuresImageFilter(), sitk.HausdorffDistanceImageFilter()
     overlap.Execute(case.a, case.b)
     distance.Execute(case.a, case.b)
@@ -233,7 +236,7 @@ def monai(case: Case) -> Values:
 
 
 def surface_distance(case: Case) -> Values:
-    """Measure with the package surface-distance, which weights surfaces by area."""
+    """Measure with the package surface-distance, which weights surface elements by area."""
     import surface_distance as theirs
 
     a, b = (sitk.GetArrayFromImage(image) > 0 for image in (case.a, case.b))
@@ -255,7 +258,7 @@ PACKAGES = {
 
 
 def measured() -> list[dict[str, Any]]:
-    """A row for each case and measure: the expected value, and those of all packages."""
+    """Return a row for each case and measure: the expected value, and those of all packages."""
     rows = []
     for case in cases():
         found = {name: _asked(ask, case) for name, ask in PACKAGES.items()}
@@ -299,7 +302,7 @@ def write(folder: Path, with_dicom: bool) -> None:
 
 
 def write_dicom(folder: Path, case: Case) -> Any:
-    """Write an empty CT series, which is returned, and both masks as SEG and as RTSTRUCT."""
+    """Write and return an empty CT series, and write both masks as SEG and as RTSTRUCT."""
     from examples.benchmarks.contours.rtstruct_rasterisation import image, write_series
 
     slices = folder / "ct"
@@ -315,7 +318,7 @@ def write_dicom(folder: Path, case: Case) -> Any:
 
 
 def errors(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
-    """Table of the largest error of each package over all grids, by body and measure."""
+    """Return the table of each package's largest error over all grids, by body and measure."""
     yield ["body", "measure", *PACKAGES]
     for body in dict.fromkeys(row["body"] for row in rows):
         for measure in MEASURES:
@@ -324,7 +327,7 @@ def errors(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
 
 
 def _worst(rows: list[dict[str, Any]], name: str) -> str:
-    """Largest error in per cent, and of distances in voxel diagonals; "-" if not measured."""
+    """Format the largest error, in per cent or (distances) voxel diagonals; "-" if not measured."""
     known = [row for row in rows if row[name] is not None]
     if not known:
         return "-"

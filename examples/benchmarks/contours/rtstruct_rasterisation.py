@@ -1,4 +1,4 @@
-"""Accuracy of spheres and tubes in an RTSTRUCT, measured in two ways.
+"""Measure the accuracy of spheres and tubes in an RTSTRUCT in two ways.
 
 "Round trip" starts from voxels: the voxels of a body are written as contours and read back, by this
 package and, if installed, by plastimatch. "Drawn" starts from the body: its exact outlines on the
@@ -31,13 +31,13 @@ import itk_consensus as ic
 from examples.benchmarks.run_facts import run_facts
 
 RADII, PIXELS, THICKNESSES = (3.0, 6.0), (0.5, 0.7, 1.0), (1.0, 2.5)
-#: Extent of the grid in mm, across and from slice to slice.
+#: Extent of the grid in mm, in the slice plane and perpendicular to it.
 ACROSS, ALONG = 34.0, 24.0
 
 
 @dataclass
 class Body:
-    """A sphere or an oblique tube: its ellipses on slices, its voxels, and its volume."""
+    """A sphere or an oblique tube: its elliptical outlines, its voxels, and its volume."""
 
     rings: dict[int, Any]
     voxels: Any
@@ -46,7 +46,7 @@ class Body:
 
 
 def sphere(radius: float, middle: Any, places: Any) -> Body:
-    """A sphere around a point; `places` are the centres of voxels, (3, slices, rows, columns)."""
+    """Return a sphere around a point; `places` are (3, slices, rows, columns) voxel centres."""
     x, y, z = (axis - part for axis, part in zip(places, middle, strict=True))
     squared = np.maximum(radius**2 - z[:, 0, 0] ** 2, 0)
     rings = {n: ellipse(middle[:2], np.eye(2) * np.sqrt(s)) for n, s in enumerate(squared) if s > 0}
@@ -55,7 +55,9 @@ def sphere(radius: float, middle: Any, places: Any) -> Body:
 
 
 def tube(radius: float, middle: Any, places: Any, tilt: Any) -> Body:
-    """A tube inclined by `tilt` mm per mm of height, which ends two slices before the grid."""
+    """Return a tube inclined by `tilt` mm per mm of height that ends two slices before the grid
+    does.
+    """
     height = places[2, :, 0, 0] - middle[2]
     stretch = np.hypot(1, np.hypot(*tilt))
     along = np.array(tilt) / max(np.hypot(*tilt), 1e-12)
@@ -73,15 +75,17 @@ def tube(radius: float, middle: Any, places: Any, tilt: Any) -> Body:
 
 
 def ellipse(middle: Any, axes: Any, points: int = 90) -> Any:
-    """Points (n, 2) of an ellipse whose semi-axes are the columns of a matrix."""
+    """Return (n, 2) points on an ellipse whose semi-axes are the columns of a matrix."""
     angles = 2 * np.pi * np.arange(points) / points
-    # An inscribed polygon is smaller than its ellipse; enlarge it to the same area.
+    # An inscribed polygon is smaller than its ellipse, so it is enlarged to the same area.
     grow = np.sqrt(2 * np.pi / (points * np.sin(2 * np.pi / points)))
     return middle + grow * np.stack([np.cos(angles), np.sin(angles)], axis=1) @ axes.T
 
 
 def bodies(kind: str, radius: float, places: Any, number: int) -> list[Body]:
-    """Bodies at random offsets within a voxel from the centre; tubes lean up to 30 degrees."""
+    """Return bodies at random offsets within a voxel of the centre; tubes lean by up to 30
+    degrees.
+    """
     random = np.random.default_rng(3001)
     step = places[:, 1, 1, 1] - places[:, 0, 0, 0]
     middles = places.mean(axis=(1, 2, 3)) + random.uniform(-0.5, 0.5, (number, 3)) * step
@@ -92,7 +96,7 @@ def bodies(kind: str, radius: float, places: Any, number: int) -> list[Body]:
 
 
 def write_series(folder: Path, spacing: Any, size: Any) -> Any:
-    """Write oblique slices without pixels."""
+    """Write oblique slices without pixel data."""
     common = {"SeriesInstanceUID": generate_uid(), "FrameOfReferenceUID": generate_uid()}
     common |= {"StudyInstanceUID": generate_uid(), "Modality": "CT", "PatientID": "phantom"}
     for number in range(size[2]):
@@ -114,7 +118,7 @@ def write_series(folder: Path, spacing: Any, size: Any) -> Any:
 
 
 def image(array: Any, series: Any) -> Any:
-    """A mask on the grid of the series."""
+    """Return a mask as an image on the grid of the series."""
     mask = sitk.GetImageFromArray(array.astype(np.uint8))
     mask.CopyInformation(series.grid())
     return mask
@@ -146,7 +150,7 @@ def write_drawn(path: Path, drawn: list[Body], series: Any) -> None:
 
 
 def read_by_plastimatch(path: Path, folder: Path, number: int) -> list[Any] | None:
-    """Read the same structures with plastimatch; None if it is not installed."""
+    """Read the same structures with plastimatch; return None if it is not installed."""
     if shutil.which("plastimatch") is None:
         return None
     out = path.with_suffix("")
@@ -158,7 +162,7 @@ def read_by_plastimatch(path: Path, folder: Path, number: int) -> list[Any] | No
 
 
 def row(kind: str, radius: float, pixel: float, thickness: float, number: int) -> list[str]:
-    """A row of the table: the worst values of all bodies."""
+    """Return a row of the table: the worst values over all bodies."""
     spacing = np.array([pixel, pixel, thickness])
     size = [int(extent) for extent in (ACROSS, ACROSS, ALONG) / spacing]
     places = np.indices(size[::-1])[::-1] * spacing.reshape(3, 1, 1, 1)
@@ -187,14 +191,14 @@ def row(kind: str, radius: float, pixel: float, thickness: float, number: int) -
 
 
 def worst_dice(some: Any, others: Any) -> str:
-    """The smallest Dice."""
+    """Return the smallest Dice."""
     if some is None:
         return "-"
     return f"{min(ic.dice(one, other) for one, other in zip(some, others, strict=True)):.4f}"
 
 
 def worst_volume(masks: Any, volumes: Any, voxel: float) -> str:
-    """The largest error of a volume, in per cent."""
+    """Return the largest error of a volume, in per cent."""
     if masks is None:
         return "-"
     found = np.array([mask.sum() * voxel for mask in masks])

@@ -1,10 +1,11 @@
-"""Of spellings that nobody had looked at: how many pairs of names were joined, proposed, or left.
+"""Count the pairs of unseen structure names that are joined, proposed, or left undecided.
 
-A part of `tests/images/structure_spellings.csv` was committed before the matcher read it, and may
-have made rules then, so that the matcher as it is says nothing of new names. The matcher of the
-commit that added a part reads it here. A pair that its names neither join nor tell apart is left
-to the place: it is proposed if the structures overlap. How often two readers' structures do, each
-being the other's best, and how often other structures do, is counted on the head-and-neck scans.
+Each part of `tests/images/structure_spellings.csv` was committed before the matcher was run on it,
+and may later have motivated rules, so the results of the current matcher on it would be biased.
+This script therefore runs the matcher of the commit that added the part. If two names neither
+match nor exclude each other, position decides: the match is proposed if the structures overlap.
+The head-and-neck scans show how often this occurs for two readers' versions of one structure, each
+being the best match of the other, and how often for different structures.
 
     python -m examples.benchmarks.contours.spellings_first_read [--data FOLDER] [--save FILE.json]
 """
@@ -36,12 +37,12 @@ ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data" / "headneck"
 TABLE = "tests/images/structure_spellings.csv"
 MATCHER = ("itk_consensus/images/structure_names.py", "itk_consensus/images/structure_words.csv")
-#: The commit that added each part, and no rule.
+#: The commit that added each part, without changing any rule.
 ADDED = {"sealed": "1248fef0", "sealed2": "e69386c2", "sealed3": "8eecc878", "sealed4": "db6085ad"}
 
 
 def first_reading(part: str) -> dict[str, Counter[str]]:
-    """What the matcher of its commit made of a part's pairs: of one structure, and of two."""
+    """Return how its commit's matcher classified a part's pairs of one structure and of two."""
     matcher = _matcher_at(ADDED[part])
     read = matcher.default_words().read
     rows = csv.DictReader(_file_at(ADDED[part], TABLE).splitlines())
@@ -68,7 +69,7 @@ def _file_at(commit: str, path: str) -> str:
 
 
 def _matcher_at(commit: str) -> ModuleType:
-    """The module that reads names, with its table, as a commit had them."""
+    """Return the module that reads names, with its table, as of a commit."""
     with tempfile.TemporaryDirectory() as folder:
         for path in MATCHER:
             text = _file_at(commit, path)
@@ -80,12 +81,12 @@ def _matcher_at(commit: str) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-        module.default_words()  # reads the table, which is gone afterwards
+        module.default_words()  # reads the table, which is deleted afterwards
         return module
 
 
 def overlaps(folder: Path) -> dict[str, int]:
-    """How many structures of two readers would be proposed by their place, rightly and wrongly."""
+    """Count the structures of two readers that position would match, correctly and wrongly."""
     counts = Counter[str]()
     for one, other in _two_readers(folder):
         dice = np.array([[a.dice(b) for b in other] for a in one])
@@ -99,7 +100,7 @@ def overlaps(folder: Path) -> dict[str, int]:
 
 
 def _two_readers(folder: Path) -> Iterator[tuple[list[PlacedMask], list[PlacedMask]]]:
-    """The structures that both readers of a scan drew, scan by scan."""
+    """Yield the structures that both readers of a scan drew, scan by scan."""
     for path in sorted(folder.glob("*_oncologist.nrrd")):
         paths = [str(path).replace("oncologist", who) for who in ("oncologist", "radiographer")]
         maps = [sitk.GetArrayFromImage(sitk.ReadImage(one)) for one in paths]
@@ -109,7 +110,7 @@ def _two_readers(folder: Path) -> Iterator[tuple[list[PlacedMask], list[PlacedMa
 
 
 def shares(one: Mapping[str, int], place: Mapping[str, int]) -> tuple[float, float]:
-    """Of pairs of one structure: joined or proposed by name, and by name or by place."""
+    """Return the shares of pairs of one structure matched by name, and by name or position."""
     every = sum(one.values())
     by_name = one.get("joined", 0) + one.get("proposed by name", 0)
     by_place = one.get("left to place", 0) * place["proposed"] / place["structures"]
@@ -117,7 +118,7 @@ def shares(one: Mapping[str, int], place: Mapping[str, int]) -> tuple[float, flo
 
 
 def together(parts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> dict[str, Counter[str]]:
-    """The pairs of all parts."""
+    """Return the pairs of all parts."""
     every: dict[str, Counter[str]] = {"one": Counter(), "two": Counter()}
     for part in parts.values():
         for kind, counts in part.items():

@@ -1,8 +1,9 @@
-"""Distance between two readers' surfaces by organ: the tolerances of the surface Dice.
+"""Measure the distance between two readers' surfaces: the tolerances of the surface Dice, by organ.
 
-The 95th percentile of the distances between both readers' surfaces, averaged over scans and sides
-of the head-and-neck data. `itk_consensus/assessment/agreement/surface_tolerances.csv` has these
-values, rounded to a tenth of a millimetre.
+A tolerance is the 95th percentile of the distances between both readers' surfaces, averaged over
+the scans and both sides of the head-and-neck data.
+`itk_consensus/assessment/agreement/surface_tolerances.csv` contains these values, rounded to a
+tenth of a millimetre.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "headneck"
 
 
 def tolerances(folder: Path) -> dict[str, float]:
-    """The tolerance of each organ, averaged over both sides."""
+    """Return the tolerance of each organ, averaged over both sides."""
     with (folder / "labels.csv").open() as stream:
         organs = {int(row["label"]): row["organ"] for row in csv.DictReader(stream)}
     found: dict[str, list[float]] = defaultdict(list)
@@ -40,7 +41,7 @@ def tolerances(folder: Path) -> dict[str, float]:
 
 
 def _apart(masks: list[np.ndarray], spacing: tuple[float, ...]) -> float:  # type: ignore[type-arg]
-    """The 95th percentile of distances between two surfaces, both ways."""
+    """Return the 95th percentile of the distances between two surfaces, in both directions."""
     drawn = np.argwhere(masks[0] | masks[1])
     low, high = np.maximum(drawn.min(axis=0) - 1, 0), drawn.max(axis=0) + 2
     box = tuple(slice(*ends) for ends in zip(low, high, strict=True))

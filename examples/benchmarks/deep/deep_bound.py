@@ -1,12 +1,13 @@
-"""Upper bound of what an image can add to raters with known errors, on the hard phantoms.
+"""Compute an upper bound of the gain from an image, given raters with known errors, on the hard
+phantoms.
 
-Near a contour all distributions are Gaussian: raters displace it by smooth random fields, the image
-shows it with blur, texture and noise, and a displacement d changes the image by contrast * blurred
-line * d. So the remaining variance of the contour, with and without the image, is a sum over
-frequencies, and the loss of Dice is E|d| * length / (2 * area). Biases are assumed known, no lesion
-is missed, and nothing is rounded to voxels: this is the gain over the optimal fusion of raters
-alone, for small displacements. Row 9 of deep_evidence.py is the gain of a network that was trained
-on many cases.
+Near a contour all distributions are Gaussian: raters displace it by smooth random fields, the
+image shows it with blur, texture and noise, and a displacement d changes the image by contrast *
+blurred line * d. Thus the remaining variance of the contour, with and without the image, is a sum
+over frequencies, and the loss of Dice is E|d| * length / (2 * area). Biases are assumed known, no
+lesion is missed, and nothing is rounded to voxels: this is the gain over the optimal fusion of
+raters alone, for small displacements. Experiment 9 of deep_evidence.py gives the gain of a network
+trained on many cases.
 
 python -m examples.benchmarks.deep.deep_bound
 """
@@ -23,7 +24,8 @@ from itk_consensus.simulation.deep_phantoms import KNOWN_RATERS
 
 SIDE = 64
 CONTRASTS = (0.35, 0.7, 1.4)
-#: Standard deviation and smoothness of the textures that `hard_cohort` adds; 0: white noise.
+#: Standard deviation and smoothness of the textures that `hard_cohort` adds; smoothness 0 is white
+#: noise.
 TEXTURES = ((0.12, 1.5), (0.12, 6.0), (0.08, 0.0))
 BLUR = 1.5
 
@@ -34,9 +36,9 @@ class Structure(NamedTuple):
     Attributes
     ----------
     wobble : float
-        Factor of the raters' displacement.
+        Factor by which the raters' displacement is multiplied.
     smoothness : float
-        Smoothness of the fields by which raters displace it.
+        Smoothness of the raters' displacement fields.
     spread : float
         Standard deviation of the true contour around the expected shape.
     radii : tuple of float
@@ -58,13 +60,15 @@ STRUCTURES = {
 def spectrum(
     variance: float, smoothness: float, squared: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Power of a smooth field at squared frequencies; its mean is the field's variance."""
+    """Return the power of a smooth field at squared frequencies; its mean is the variance."""
     power = np.exp(-(smoothness**2) * squared)
     return np.asarray(variance * power / power.mean())
 
 
 def variance_left(variance: float, smoothness: float, contrast: float, side: int = SIDE) -> float:
-    """Remaining variance of a contour's displacement, given an image with this contrast."""
+    """Return the remaining variance of a contour's displacement, given an image with this
+    contrast.
+    """
     along = (2 * np.pi * np.fft.fftfreq(side)) ** 2
     squared = along[:, None] + along[None]
     noise = sum(spectrum(amount**2, smooth, squared) for amount, smooth in TEXTURES)
@@ -74,7 +78,7 @@ def variance_left(variance: float, smoothness: float, contrast: float, side: int
 
 
 def dice_lost(structure: Structure, wobbles: Sequence[float], contrast: float) -> float:
-    """Mean loss of Dice of one structure."""
+    """Return the mean loss of Dice of one structure."""
     known = sum(1 / (structure.wobble * wobble) ** 2 for wobble in wobbles)
     variance = 1 / (known + 1 / structure.spread**2)
     low, high = structure.radii
@@ -84,7 +88,7 @@ def dice_lost(structure: Structure, wobbles: Sequence[float], contrast: float) -
 
 
 def gain(wobbles: Sequence[float], contrast: float) -> dict[str, float]:
-    """Gain in Dice by the image, by structure."""
+    """Return the gain in Dice from the image, by structure."""
     return {
         name: dice_lost(one, wobbles, 0.0) - dice_lost(one, wobbles, contrast)
         for name, one in STRUCTURES.items()
@@ -92,7 +96,7 @@ def gain(wobbles: Sequence[float], contrast: float) -> dict[str, float]:
 
 
 def table() -> str:
-    """Gain by the image for five raters, for the worst three and for the worst one."""
+    """Return the gain from the image for five raters, for the worst three and for the worst one."""
     wobbles = sorted(rater.wobble for rater in KNOWN_RATERS)
     lines = ["| raters | contrast | organ | lesion | mean |", "|---|---|---|---|---|"]
     for title, some in {

@@ -1,14 +1,14 @@
-"""Image-aware consensus of crowd workers (BU-BIL, Gurari et al. 2015), trained without any truth.
+"""Train an image-aware consensus of crowd workers without references (BU-BIL, Gurari et al. 2015).
 
     python -m examples.benchmarks.deep.deep_bubil [--networks ...] [--folds N] [--save]
 
-Every image has seven crowd workers, who differ between images, and a gold standard that is used for
-scoring only. With five-fold cross-fitting, no image is fused by a model that was trained on it. The
-result of the filter is compared with that of its network, whether or not Fit found a gain; of the
-same network on images of noise; of the image alone, in the joint mode; and, with access to the gold
-standard, of the network trained on the gold standard of the other images, single experts, and the
-best threshold of the vote. With --save results are stored in deep_real.json, for
-docs/truth/deep.md.
+Every image has seven crowd workers, who differ between images, and a gold standard that is used
+only for evaluation. With five-fold cross-fitting, no image is fused by a model that was trained on
+it. The result of the filter is compared with the results of its network, whether or not Fit found
+a gain; of the same network on images of noise; and of the image alone, in the joint mode. For
+reference, methods with access to a gold standard are included: the network trained on the gold
+standard of the other images, single experts, and the best threshold of the vote. With --save
+results are stored in deep_real.json, for docs/truth/deep.md.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def read_cases(folder: Path = DATA) -> list[CrowdCase]:
 
 
 def read_raters(path: Path) -> list[Any]:
-    """The components of a vector image, one for each rater."""
+    """Return the components of a vector image, one for each rater."""
     image = sitk.ReadImage(path)
     return [
         sitk.VectorIndexSelectionCast(image, rater, sitk.sitkUInt8)
@@ -71,21 +71,21 @@ def read_raters(path: Path) -> list[Any]:
 
 
 def nobody(case: CrowdCase) -> list[None]:
-    """Rater ids of a case: all unknown, since worker 3 differs between images."""
+    """Return the rater ids of a case: all unknown, since worker 3 differs between images."""
     return [None] * len(case.workers)
 
 
 def score(fused: Any, case: CrowdCase) -> float:
-    """Dice to the gold standard."""
+    """Return the Dice with the gold standard."""
     return dice(*(sitk.GetArrayViewFromImage(image) > 0 for image in (fused, case.gold)))
 
 
 class Network(NamedTuple):
-    """How the network of a row of the table is trained."""
+    """Training options of the network in a row of the table."""
 
     parameters: dict[str, Any]
     with_gold: bool = False  #: Whether to train on the gold standard of other images
-    with_noise: bool = False  #: Whether to replace images by noise
+    with_noise: bool = False  #: Whether to replace images with noise
 
 
 NETWORKS = {
@@ -97,7 +97,7 @@ NETWORKS = {
 
 
 def image_of(case: CrowdCase, how: Network) -> Any:
-    """The image that the network gets."""
+    """Return the image that is given to the network."""
     if not how.with_noise:
         return case.image
     seed = sum(case.name.encode())
@@ -111,7 +111,7 @@ def fit(cases: Sequence[CrowdCase], how: Network, **parameters: Any) -> DeepCons
     """Train on images and workers' masks."""
     filter_ = DeepConsensusFilter(NumberOfClasses=2, **{**how.parameters, **parameters})
     with warnings.catch_warnings():
-        # The warning that there is no gain is a result here.
+        # The warning that there is no gain is expected here.
         warnings.simplefilter("ignore", ConsensusWarning)
         filter_.Fit(
             [image_of(case, how) for case in cases],
@@ -123,17 +123,17 @@ def fit(cases: Sequence[CrowdCase], how: Network, **parameters: Any) -> DeepCons
 
 
 class CrossFitted(NamedTuple):
-    """Results for each case of some folds, fused by a model trained on the others."""
+    """Results for each case of some folds, from models trained on the other folds."""
 
-    filter_: list[float]  #: Dice of the filter, which uses the vote if Fit found no gain
+    filter_: list[float]  #: Dice of the filter, which falls back to the vote if Fit found no gain
     network: list[float]  #: Dice of its network in any case
-    said: list[str]  #: Statement of each Fit about its gain over the vote
+    said: list[str]  #: Message of each Fit about its gain over the vote
 
 
 def cross_fitted(
     cases: Sequence[CrowdCase], folds: Sequence[int], how: Network, **parameters: Any
 ) -> CrossFitted:
-    """Dice of each case, by models that were not trained on it."""
+    """Return the Dice of each case, from models that were not trained on it."""
     found = CrossFitted([], [], [])
     for fold in folds:
         model = fit([c for i, c in enumerate(cases) if i % FOLDS != fold], how, **parameters)
@@ -151,7 +151,7 @@ def cross_fitted(
 
 
 def best_threshold(case: CrowdCase) -> float:
-    """Dice of the smoothed vote at the best threshold for the gold standard."""
+    """Return the Dice of the smoothed vote at the threshold that is best for the gold standard."""
     share = MajorityVoteFilter(SmoothingSigma=SIGMA)
     share.Execute(case.workers)
     probability = share.GetProbabilityImage(1)
@@ -159,7 +159,9 @@ def best_threshold(case: CrowdCase) -> float:
 
 
 def without_network(cases: Sequence[CrowdCase]) -> dict[str, list[float]]:
-    """Dice of each case by the vote, by single experts, and with access to the gold standard."""
+    """Return the Dice of each case for the vote, single experts, and methods that see the gold
+    standard.
+    """
     fusers = {
         "vote": MajorityVoteFilter(),
         f"vote, sigma {SIGMA:g}": MajorityVoteFilter(SmoothingSigma=SIGMA),
@@ -177,7 +179,7 @@ def without_network(cases: Sequence[CrowdCase]) -> dict[str, list[float]]:
 
 
 def main() -> None:
-    """Print mean Dice to the gold standard, and store it if requested."""
+    """Print the mean Dice with the gold standard, and store it if requested."""
     parser = argparse.ArgumentParser(description="Truth-free consensus of crowd workers.")
     parser.add_argument("--networks", nargs="*", choices=NETWORKS, default=list(NETWORKS))
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the five")

@@ -1,17 +1,18 @@
-"""Test the requirements of DeepConsensusFilter on phantoms with known truth.
+"""Test the requirements of DeepConsensusFilter on phantoms with known segmentation.
 
 MODULE is examples.benchmarks.deep.deep_evidence:
 
-python -m MODULE                           everything, three seeds: half an hour
-python -m MODULE 1 4 --seeds 1
-python -m MODULE 3 4 --first-seed 3020 --seeds 10
-python -m MODULE 9 --first-seed 10 --seeds 2 on plenty of cases: a quarter of an hour
-python -m MODULE --save deep_evidence.json also keeps the figures, from which make docs makes
-                                                  a table, beside those of other seeds
+    python -m MODULE                                      everything, three seeds: half an hour
+    python -m MODULE 1 4 --seeds 1
+    python -m MODULE 3 4 --first-seed 3020 --seeds 10
+    python -m MODULE 9 --first-seed 10 --seeds 2          many cases: a quarter of an hour
+    python -m MODULE --save deep_evidence.json            also stores the results
 
-Every figure of a trained network has two controls without images: the same network, trained and
+The stored results, together with those of other seeds, are tabulated by ``make docs``.
+
+Every result of a trained network has two controls without images: the same network, trained and
 tested on images of noise, and a fusion by the raters' error rates and label frequencies without a
-network. The contribution of the image is the difference to the better of them.
+network. The contribution of the image is the difference from the better of the two.
 """
 
 from __future__ import annotations
@@ -58,11 +59,11 @@ from itk_consensus.simulation.deep_phantoms import (
 )
 
 SEEDS = (0, 1, 2)
-#: Test cohorts are drawn with seeds far from those of the training cohorts.
+#: The seeds of the test cohorts are far from those of the training cohorts.
 TEST_SEED, UNSEEN_SEED = 1000, 2000
-#: Enough for phantoms, whose texture is noise; by default training stops early.
+#: Sufficient for phantoms, whose texture is noise; by default training stops early.
 ITERATIONS = 200
-#: Experiments that are the same for every seed.
+#: Experiments whose results do not depend on the seed.
 WITHOUT_SEEDS = (6, 7)
 
 
@@ -73,12 +74,12 @@ def controls(
     missing: Sequence[Sequence[int]] | None = None,
     **parameters: Any,
 ) -> dict[str, float]:
-    """Dice on a test cohort without the use of images.
+    """Return the Dice on a test cohort of controls that do not use images.
 
     Parameters
     ----------
     missing : sequence of sequences of int, optional
-        Raters of each case to leave out in addition.
+        Additional raters of each case to leave out.
     parameters
         Of `fitted`, and RaterWeight and LockUnanimousVoxels of Execute.
     """
@@ -88,7 +89,7 @@ def controls(
         if name in parameters
     }
     with warnings.catch_warnings():
-        # On noise there is no gain, of which the filter warns.
+        # Without a gain, as on noise, the filter warns.
         warnings.simplefilter("ignore", ConsensusWarning)
         blind, _ = fitted(with_noise(training, seed), RandomSeed=seed, **parameters)
     for name, value in later.items():
@@ -107,7 +108,7 @@ def controls(
 def easy_with_truth(
     seeds: Sequence[int] = SEEDS, train: int = 120, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """Beyond the limit of fusers that keep unanimous labels, which are often wrong here."""
+    """Measure the gain beyond fusers that keep unanimous labels, which are often wrong here."""
     experiment = Experiment("1. Easy 2D, truth")
     for seed in seeds:
         training, cohort = easy_cohort(train, seed), easy_cohort(test, TEST_SEED + seed)
@@ -136,7 +137,7 @@ def easy_with_truth(
 def easy_without_truth(
     seeds: Sequence[int] = SEEDS, train: int = 120, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """Without a truth: the outlier is recognised from the image."""
+    """Measure without references whether the outlier is recognised from the image."""
     experiment = Experiment("2. Easy 2D, no truth, RaterWeight 0")
     for seed in seeds:
         training, cohort = easy_cohort(train, seed), easy_cohort(test, TEST_SEED + seed)
@@ -160,7 +161,7 @@ def easy_without_truth(
 def hard_with_truth(
     seeds: Sequence[int] = SEEDS, train: int = 160, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """Raters who are known, partly missing, or not in the training."""
+    """Measure with known raters, with some of them missing, and with raters unseen in training."""
     experiment = truth_figures("3. Hard 2D, truth", seeds, train, test, **parameters)
     experiment.at_least("Dice", 0.92)
     experiment.at_least("gain", 0.02)
@@ -174,7 +175,7 @@ def hard_with_truth(
 def hard_with_truth_and_plenty(
     seeds: Sequence[int] = SEEDS, train: int = 1280, test: int = 120, iterations: int = 1600
 ) -> Experiment:
-    """Contribution of the image with many cases and long training; no requirement."""
+    """Measure the contribution of the image with many cases and long training; no requirement."""
     title = "9. Hard 2D, truth, eight times the cases and iterations"
     return truth_figures(title, seeds, train, test, NumberOfIterations=iterations)
 
@@ -182,7 +183,7 @@ def hard_with_truth_and_plenty(
 def truth_figures(
     title: str, seeds: Sequence[int], train: int, test: int, **parameters: Any
 ) -> Experiment:
-    """Figures of training with truths on hard phantoms."""
+    """Return results of training with references on hard phantoms."""
     experiment = Experiment(title)
     for seed in seeds:
         cohort = hard_cohort(test, TEST_SEED + seed)
@@ -215,7 +216,7 @@ def truth_figures(
 def hard_without_truth(
     seeds: Sequence[int] = SEEDS, train: int = 160, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """Without a truth, on phantoms where neither image nor votes suffice."""
+    """Measure without references, on phantoms where neither image nor votes suffice."""
     experiment = hard_figures("4. Hard 2D, no truth", seeds, train, test, **parameters)
     experiment.above("gain", 0)
     experiment.at_least("gain", 0.01, of_mean=True)
@@ -230,7 +231,9 @@ def hard_without_truth(
 def hard_jointly(
     seeds: Sequence[int] = SEEDS, train: int = 160, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """The same with a network that sees the image alone, and the rater weight that Fit chose."""
+    """Measure the same with a network that sees only the image, and the rater weight that Fit
+    selects.
+    """
     title = "8. Hard 2D, no truth, Mode joint"
     experiment = hard_figures(title, seeds, train, test, Mode="joint", **parameters)
     experiment.above("gain", 0)
@@ -241,7 +244,7 @@ def hard_jointly(
 def hard_figures(
     title: str, seeds: Sequence[int], train: int, test: int, **parameters: Any
 ) -> Experiment:
-    """Figures of training without a truth on hard phantoms."""
+    """Return results of training without references on hard phantoms."""
     experiment = Experiment(title)
     for seed in seeds:
         training, cohort = hard_cohort(train, seed), hard_cohort(test, TEST_SEED + seed)
@@ -276,7 +279,7 @@ def volumes_with_truth(
     volumes: int = 16,
     **parameters: Any,
 ) -> Experiment:
-    """Volumes: a quarter for testing, the others for training."""
+    """Measure on volumes: a quarter is used for testing, the others for training."""
     experiment = Experiment("5. Hard 3D, truth")
     for seed in seeds:
         both = hard_cohort(volumes, seed, shape=shape)
@@ -304,9 +307,9 @@ def volumes_with_truth(
 
 
 def inference(shape: Sequence[int] = (128, 256, 256)) -> Experiment:
-    """Time and memory for a large volume, regardless of accuracy."""
+    """Measure time and memory for a large volume, regardless of accuracy."""
     experiment = Experiment("6. Inference, 256 x 256 x 128, 5 raters")
-    # In a separate process, so that the peak does not include earlier memory use.
+    # Use a separate process, so that the peak does not include earlier memory use.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
         experiment.add(**fresh.submit(inference_figures, shape).result())
     experiment.at_most("lesion_CPU_seconds", 5)
@@ -318,7 +321,7 @@ def inference(shape: Sequence[int] = (128, 256, 256)) -> Experiment:
 
 
 def inference_figures(shape: Sequence[int]) -> dict[str, float]:
-    """Figures of `inference`."""
+    """Return the results of `inference`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
         filter_, _ = fitted(
@@ -343,7 +346,7 @@ def inference_figures(shape: Sequence[int]) -> dict[str, float]:
 
 
 def _outlines(shape: Sequence[int], share: float) -> Raters:
-    """Masks by five raters of an ellipsoid that is not aligned with the window grid."""
+    """Return masks by five raters of an ellipsoid that is not aligned with the window grid."""
     centre = [0.55 * side for side in shape]
     truth = ellipsoid_mask(shape, [share * side for side in shape], centre).astype(np.uint8)
     return list(contour_error_raters(truth, 5, seed=1))
@@ -359,7 +362,7 @@ def _timed(
 
 
 def exactness() -> Experiment:
-    """Changes by the order of raters, by saving, and by repetition; losses are tested in tests/."""
+    """Measure changes due to rater order, saving, and repetition; losses are tested in tests/."""
     experiment = Experiment("7. Largest change of a probability")
     training, cohort = hard_cohort(8, 0), hard_cohort(1, TEST_SEED)
     with warnings.catch_warnings():
@@ -417,7 +420,7 @@ def main() -> None:
         for seed in seeds if number not in WITHOUT_SEEDS else seeds[:1]:
             one = makers[number]([seed])
             if arguments.save:
-                # Seed by seed, so that results of an interrupted run are stored.
+                # Save after each seed, so that results of an interrupted run are kept.
                 save([one], arguments.save)
             experiment = one.joined(experiment)
         print(experiment, flush=True)

@@ -1,11 +1,11 @@
-"""DeepConsensusFilter on real brains: hippocampi of the Decathlon with 15 registered atlases each.
+"""Test DeepConsensusFilter on real brains: Decathlon hippocampi with 15 registered atlases each.
 
     python -m examples.benchmarks.deep.deep_hippocampus --save
 
 The network is trained on the twelve targets with the lowest numbers, three of which are held out
-for stopping and evaluation. Dice is reported on the six others, and compared with networks that get
-less: no atlas images, images of noise, or the image without atlas labels. With --save results are
-stored in deep_real.json, from which docs/truth/deep.md is written.
+for stopping and evaluation. Dice is reported on the six others, and compared with networks that
+are given less: no atlas images, images of noise, or the image without atlas labels. With --save
+results are stored in deep_real.json, from which docs/truth/deep.md is written.
 
 The images are next to the repository (../shared/data/hippocampus).
 """
@@ -39,7 +39,7 @@ THREADS = 1
 
 
 class Material(NamedTuple):
-    """The inputs of a network for a target."""
+    """The inputs that a network is given for a target."""
 
     image: Any
     labels: list[Any]
@@ -47,22 +47,22 @@ class Material(NamedTuple):
 
 
 def with_atlas_images(target: Target) -> Material:
-    """All inputs."""
+    """Return all inputs."""
     return Material(target.image, target.maps, target.images)
 
 
 def without_atlas_images(target: Target) -> Material:
-    """Atlases as raters, without their images."""
+    """Return the atlases as raters, without their images."""
     return Material(target.image, target.maps, None)
 
 
 def image_alone(target: Target) -> Material:
-    """The image, and a single rater who drew nothing."""
+    """Return the image, and a single rater with an empty mask."""
     return Material(target.image, [np.zeros_like(target.truth)], None)
 
 
 def noise_image(target: Target) -> Material:
-    """The atlases' labels, and an image of noise."""
+    """Return the atlases' labels, and an image of noise."""
     noise = np.random.default_rng(int(target.number)).standard_normal(target.image.shape)
     return Material(noise.astype(np.float32), target.maps, None)
 
@@ -76,12 +76,12 @@ NETWORKS: dict[str, Callable[[Target], Material]] = {
 
 
 def asking(shown: Callable[[Target], Material], **parameters: Any) -> ic.DeepConsensusFilter:
-    """Make a filter that always uses its network, even without a gain."""
+    """Create a filter that always uses its network, even without a gain."""
     deep = ic.DeepConsensusFilter(NumberOfThreads=THREADS, **parameters)
     if shown in (image_alone, noise_image):
         deep.WithoutGain = "network"
     if shown is image_alone:
-        # Its only rater drew nothing, so unanimous voxels must not be locked.
+        # Its only rater is empty, so unanimous voxels must not be locked.
         deep.LockUnanimousVoxels, deep.Region = False, "full"
     return deep
 
@@ -89,7 +89,7 @@ def asking(shown: Callable[[Target], Material], **parameters: Any) -> ic.DeepCon
 def fitted(
     targets: Sequence[Target], shown: Callable[[Target], Material], **parameters: Any
 ) -> ic.DeepConsensusFilter:
-    """Train a filter on targets."""
+    """Train a filter on the targets."""
     material = [shown(target) for target in targets]
     atlas_images = [one.atlas_images for one in material]
     deep = asking(shown, **parameters)
@@ -108,7 +108,7 @@ def fitted(
 def scores(
     deep: ic.DeepConsensusFilter, targets: Sequence[Target], shown: Callable[[Target], Material]
 ) -> list[float]:
-    """Mean Dice of both labels for each target."""
+    """Return the mean Dice of both labels for each target."""
     found = []
     for target in targets:
         given = shown(target)
@@ -118,7 +118,7 @@ def scores(
 
 
 def without_network(target: Target) -> dict[str, float]:
-    """Mean Dice of methods without training."""
+    """Return the mean Dice of methods without training."""
     joint = ic.JointLabelFusionFilter(Image=target.image, AtlasImages=target.images)
     fused = {
         "vote": ic.MajorityVote(target.maps, TieRule="lowest"),
@@ -132,7 +132,7 @@ def without_network(target: Target) -> dict[str, float]:
 def trained(
     name: str, models: Path | None, **parameters: Any
 ) -> tuple[ic.DeepConsensusFilter, dict[str, Any]]:
-    """A trained filter and facts about its training; loaded from a folder if it is there."""
+    """Return a trained filter and facts about its training, loaded from a folder if present."""
     shown, start = NETWORKS[name], time.process_time()
     model, facts = (models and models / f"{name}{kind}" for kind in (".safetensors", ".json"))
     if model and facts and model.exists() and facts.exists():
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in chosen.networks:
         deep, facts = trained(name, chosen.models, TimeBudget=chosen.time_budget)
         if NETWORKS[name] is image_alone:
-            del facts["said"]  # not meaningful for a rater who drew nothing
+            del facts["said"]  # not meaningful for an empty rater
         rows[name] = {"dice": scores(deep, reported, NETWORKS[name]), **facts}
         print(f"{name}: {rows[name]}\n{deep.GetDiagnostics()}", flush=True)
         if chosen.save:

@@ -1,4 +1,4 @@
-"""Image-aware consensus of lung nodules on CT, trained without any truth (LIDC-IDRI).
+"""Train an image-aware consensus of lung nodules on CT without references (LIDC-IDRI).
 
     python -m examples.benchmarks.deep.deep_lidc [--save]
 
@@ -28,11 +28,11 @@ from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.votes.overlap import dice
 
 DATA = Path(__file__).resolve().parents[3] / "../shared/data/lidc_ct"
-#: Window of lung and soft tissue in Hounsfield units; values outside do not help.
+#: Window of lung and soft tissue in Hounsfield units; values outside it are not informative.
 WINDOW = (-1000.0, 400.0)
 TITLE = "LIDC nodules on CT: 6 nodules, each left out, judged by readers left out"
 
-#: CT and readers by the name of a nodule.
+#: CT and readers of each nodule, by its name.
 Nodules = dict[str, tuple[Any, list[Any]]]
 
 
@@ -51,7 +51,7 @@ def read_nodules(folder: Path = DATA) -> Nodules:
 
 
 def noise_like(ct: Any) -> Any:
-    """An image of noise on the same grid."""
+    """Return an image of noise on the same grid."""
     noise = np.random.default_rng(0).standard_normal(ct.GetSize()[::-1]).astype(np.float32)
     image = sitk.GetImageFromArray(noise)
     image.CopyInformation(ct)
@@ -59,7 +59,7 @@ def noise_like(ct: Any) -> Any:
 
 
 def leave_one_out(nodules: Nodules, name: str, **parameters: Any) -> DeepConsensusFilter:
-    """Train a filter on all nodules but one."""
+    """Train a filter on all nodules except one."""
     others = [nodule for other, nodule in nodules.items() if other != name]
     filter_ = DeepConsensusFilter(
         **{"NumberOfClasses": 2, "WindowSize": (48, 48, 16), "NumberOfIterations": 60, **parameters}
@@ -76,17 +76,18 @@ def leave_one_out(nodules: Nodules, name: str, **parameters: Any) -> DeepConsens
 
 
 def without_each_reader(masks: list[Any], fuse: Callable[[list[Any]], Any]) -> float:
-    """Mean Dice between the fusion of all readers but one and that reader."""
+    """Return the mean Dice between the fusion of all readers except one and that reader."""
     scores = []
     for reader, mask in enumerate(masks):
         others = [None if i == reader else one for i, one in enumerate(masks)]
-        found = sitk.GetArrayFromImage(fuse(others)) == 1  # a view would outlive its image
+        # copy, since a view would outlive its image
+        found = sitk.GetArrayFromImage(fuse(others)) == 1
         scores.append(dice(found, sitk.GetArrayViewFromImage(mask) == 1))
     return float(np.mean(scores))
 
 
 def answers_to(shown: Nodules, names: dict[str, str]) -> Rows:
-    """A row for each setting of WithoutGain, from filters that are trained once."""
+    """Return a row for each setting of WithoutGain, from filters that are trained only once."""
     start = time.process_time()
     filters = {name: leave_one_out(shown, name, NumberOfThreads=1) for name in shown}
     seconds = time.process_time() - start
@@ -108,7 +109,7 @@ def answers_to(shown: Nodules, names: dict[str, str]) -> Rows:
 
 
 def main() -> None:
-    """Print Dice with left-out readers, and store it if requested."""
+    """Print the Dice with left-out readers, and store it if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--save", action="store_true", help=f"keep results in {RESULTS.name}")
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Fusers of cohorts, and measures of their accuracy, for the deep evidence."""
+"""Fusion methods and accuracy measures for the experiments with deep consensus."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Fuser = Callable[[NDArray[Any], Raters], NDArray[Any]]
 
 
 def mean_dice(fused: NDArray[Any], truth: NDArray[Any]) -> float:
-    """Dice averaged over the foreground labels of the truth."""
+    """Return the Dice averaged over the foreground labels of the reference."""
     return float(np.mean([dice(fused == k, truth == k) for k in range(1, int(truth.max()) + 1)]))
 
 
 def raters_of(cohort: Cohort, case: int, missing: Iterable[int] = ()) -> Raters:
-    """The raters' label maps of a case, as input of filters."""
+    """Return the raters' label maps of a case, as filter inputs."""
     drawn: Raters = [one.astype(np.uint8) for one in cohort.labels[case]]
     for rater in missing:
         drawn[rater] = None
@@ -35,7 +35,7 @@ def raters_of(cohort: Cohort, case: int, missing: Iterable[int] = ()) -> Raters:
 
 
 def score(cohort: Cohort, fuse: Fuser, missing: Sequence[Sequence[int]] | None = None) -> float:
-    """Mean Dice of a fuser over a cohort."""
+    """Return the mean Dice of a fuser over a cohort."""
     dices = []
     for case, truth in enumerate(cohort.truths):
         raters = raters_of(cohort, case, missing[case] if missing else ())
@@ -44,7 +44,7 @@ def score(cohort: Cohort, fuse: Fuser, missing: Sequence[Sequence[int]] | None =
 
 
 def unanimity_or_truth(cohort: Cohort) -> float:
-    """Mean Dice of the truth with the raters' label at unanimous voxels."""
+    """Return the mean Dice of the reference, with the raters' label at unanimous voxels."""
     dices = []
     for labels, truth in zip(cohort.labels, cohort.truths, strict=True):
         unanimous = (labels == labels[0]).all(0)
@@ -53,28 +53,29 @@ def unanimity_or_truth(cohort: Cohort) -> float:
 
 
 def vote(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
-    """The plurality vote; of tied labels the smallest wins."""
+    """Return the plurality vote; ties are resolved to the smallest label."""
     present = np.stack([rater for rater in raters if rater is not None])
     votes = np.stack([(present == k).sum(0) for k in range(int(present.max()) + 1)])
     return np.asarray(votes.argmax(0))
 
 
 def staple(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
-    """Multi-label STAPLE."""
+    """Return the result of multi-label STAPLE."""
     return np.asarray(MultiLabelSTAPLEImageFilter().Execute(raters))
 
 
 def with_noise(cohort: Cohort, seed: int) -> Cohort:
-    """The cohort with images of noise, as a control: its gain is not due to images."""
+    """Return the cohort with images of noise: a control whose gain is not due to images."""
     images = np.random.default_rng([seed, 7]).standard_normal(cohort.images.shape)
     return cohort._replace(images=images.astype(np.float32))
 
 
 def without_network(training: Cohort, *, with_truth: bool) -> Fuser:
-    """Fuser by label frequencies and raters' error rates of the training cohort, without images.
+    """Return a fuser that uses the training cohort's label frequencies and error rates, without
+    images.
 
-    Errors are counted against the truth, label by label, or against the vote, as one accuracy per
-    rater, like those of DeepConsensusFilter with and without truths.
+    As in DeepConsensusFilter, errors are counted label by label against the reference or, without
+    references, as one accuracy per rater against the vote.
     """
     labels, cases = training.labels, range(len(training.truths))
     votes = [vote(training.images[case, 0], raters_of(training, case)) for case in cases]
@@ -100,7 +101,7 @@ def without_network(training: Cohort, *, with_truth: bool) -> Fuser:
 
 
 def calibration_error(filter_: DeepConsensusFilter, cohort: Cohort) -> float:
-    """ECE of the most probable label over the disputed voxels of a cohort."""
+    """Return the ECE of the most probable label over the disputed voxels of a cohort."""
     curves = []
     for case, truth in enumerate(cohort.truths):
         raters = raters_of(cohort, case)
@@ -115,7 +116,7 @@ def calibration_error(filter_: DeepConsensusFilter, cohort: Cohort) -> float:
 def fitted(
     cohort: Cohort, *, with_truth: bool, **parameters: Any
 ) -> tuple[DeepConsensusFilter, float]:
-    """Train a filter; also return the CPU seconds."""
+    """Train a filter; return it and the CPU seconds."""
     # The network is measured whether or not it is better than the vote.
     filter_ = DeepConsensusFilter(NumberOfThreads=THREADS, WithoutGain="network", **parameters)
     labels = [raters_of(cohort, case) for case in range(len(cohort.truths))]
@@ -126,5 +127,5 @@ def fitted(
 
 
 def fuser(filter_: DeepConsensusFilter, rater_ids: Sequence[Any] | None = None) -> Fuser:
-    """The filter as a function of image and raters."""
+    """Return the filter as a function of image and raters."""
     return lambda image, raters: np.asarray(filter_.Execute(image, raters, rater_ids))

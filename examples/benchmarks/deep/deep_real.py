@@ -1,4 +1,4 @@
-"""Store results of DeepConsensusFilter on real images, and make tables of them."""
+"""Store results of DeepConsensusFilter on real images, and format tables of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from examples.benchmarks.run_facts import run_facts
 
 RESULTS = Path(__file__).resolve().with_suffix(".json")
 
-#: For each row by name: "dice" of each case and, for networks, facts about the training.
+#: Rows by name: "dice" of each case and, for networks, facts about the training.
 Rows = dict[str, dict[str, Any]]
 
-#: Rows to which the others are compared, if they were run.
+#: Rows with which the others are compared, if they were run.
 _BASES = {
     "vote": "the vote",
     "JointLabelFusion": "JointLabelFusion",
@@ -24,7 +24,7 @@ _BASES = {
 
 
 def table(rows: Rows) -> str:
-    """Markdown: Dice with its standard error over cases, and paired differences."""
+    """Format Markdown: Dice with its standard error over cases, and paired differences."""
     bases = {name: np.array(rows[name]["dice"]) for name in _BASES if name in rows}
     beyond = [f"beyond {_BASES[name]}" for name in bases]
     head = ["", "cases", "Dice", *beyond, "CPU seconds of training", "what Fit says of the gain"]
@@ -55,13 +55,13 @@ def keep(title: str, rows: Rows, folder: Path | None = None) -> None:
     run = run_facts()
     run["command"] = run["command"].replace(str(folder), "FOLDER")
     before = kept.get(title, {"rows": {}})["rows"]
-    # Rows may be from different runs, so each has the facts about its own.
+    # Rows may come from different runs, so each stores the facts about its own run.
     kept[title] = {"rows": {**before, **{name: {**row, "run": run} for name, row in rows.items()}}}
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def kept_tables() -> str:
-    """Tables of all stored results."""
+    """Return the tables of all stored results."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))
     parts = []
     for title, part in kept.items():

@@ -1,4 +1,4 @@
-"""Figures, their requirements, and whether these are met."""
+"""Measured values, their requirements, and whether these are met."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 
 from examples.benchmarks.run_facts import run_facts
 
-#: Up to this number of seeds, tables show the figure of each.
+#: Up to this number of seeds, tables show the value for each seed.
 _FEW = 3
 
 
 class Want(NamedTuple):
-    """A required limit of a figure, of one of the kinds of `_WAYS`.
+    """A required limit of a measured value; its kind is one of `_WAYS`.
 
     Limits were set before the experiments were run on the reported seeds.
     """
@@ -28,7 +28,7 @@ class Want(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """A requirement of a figure, and its result.
+    """A requirement for a measured value, and whether it is met.
 
     Attributes
     ----------
@@ -46,18 +46,18 @@ class Requirement(NamedTuple):
 
     @property
     def is_a_time(self) -> bool:
-        """Whether it depends on the machine; no test asserts those."""
+        """Return whether the value is a time, which depends on the machine and is not tested."""
         return self.figure.endswith("CPU_seconds")
 
     @property
     def verdict(self) -> str:
-        """The result in one word."""
+        """Return the result in one word."""
         return "met" if self.met else "MISSED"
 
 
 @dataclass
 class Experiment:
-    """Figures by name, each with one value per seed, and their requirements."""
+    """Named results, each with one value per seed, and their requirements."""
 
     name: str
     figures: dict[str, list[float]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Experiment:
     runs: list[dict[str, str]] = field(default_factory=list)  #: The run of each seed
 
     def add(self, seed: int | None = None, /, **figures: float) -> None:
-        """Append one seed's figures."""
+        """Append the values of one seed."""
         self.seeds += [] if seed is None else [seed]
         self.runs.append(run_facts())
         for name, value in figures.items():
@@ -90,7 +90,7 @@ class Experiment:
 
     @property
     def requirements(self) -> list[Requirement]:
-        """The requirements, and whether they are met."""
+        """Return the requirements, and whether they are met."""
         return [
             Requirement(
                 one.figure,
@@ -102,16 +102,16 @@ class Experiment:
         ]
 
     def missed(self) -> list[Requirement]:
-        """Requirements that are not met, except for times."""
+        """Return the requirements that are not met, except for times."""
         return [one for one in self.requirements if not one.met and not one.is_a_time]
 
     def context(self) -> dict[str, list[float]]:
-        """The figures without requirements."""
+        """Return the results without requirements."""
         wanted = {one.figure for one in self.wants}
         return {name: values for name, values in self.figures.items() if name not in wanted}
 
     def joined(self, earlier: Experiment) -> Experiment:
-        """Add the seeds of an earlier run, for the figures that both runs have."""
+        """Return the experiment with the seeds of an earlier run, for results in both runs."""
         if not self.seeds or not earlier.seeds:
             return self
         kept = [place for place, seed in enumerate(earlier.seeds) if seed not in self.seeds]
@@ -148,7 +148,7 @@ _WAYS: Mapping[str, Callable[[Sequence[float], float], Any]] = {
 
 
 def save(experiments: Sequence[Experiment], path: Path) -> None:
-    """Store experiments in a file, in addition to its other seeds and experiments."""
+    """Store experiments in a file, merged with its other seeds and experiments."""
     kept = {one.name: one for one in (load(path) if path.exists() else [])}
     for one in experiments:
         kept[one.name] = one.joined(kept[one.name]) if one.name in kept else one
@@ -157,13 +157,13 @@ def save(experiments: Sequence[Experiment], path: Path) -> None:
 
 
 def load(path: Path) -> list[Experiment]:
-    """The experiments that `save` stored."""
+    """Return the experiments that `save` stored."""
     rows = json.loads(path.read_text(encoding="utf-8"))
     return [Experiment(**{**row, "wants": [Want(*one) for one in row["wants"]]}) for row in rows]
 
 
 def markdown(experiments: Sequence[Experiment]) -> str:
-    """A table with a row for each requirement and each other figure."""
+    """Format a table with a row for each requirement and each other result."""
     lines = ["| phantoms | figure | wanted | measured | |", "|---|---|---|---|---|"]
     for experiment in experiments:
         title = experiment.name + _which(experiment.seeds)
@@ -191,13 +191,13 @@ def _words(name: str) -> str:
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Mean over seeds and its standard error, which is unknown for a single seed."""
+    """Return the mean over seeds and its standard error, which is undefined for a single seed."""
     error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return float(np.mean(values)), float(error)
 
 
 def _numbers(values: Sequence[float]) -> str:
-    """Format all values or, if they are many, mean, standard error and range."""
+    """Format all values or, if there are many, mean, standard error and range."""
     if len(values) <= _FEW:
         return " ".join(map(_number, values))
     mean, error = (_number(value) for value in mean_and_error(values))

@@ -9,7 +9,7 @@ Dice of pairs .85 or more) or moderately (.7 to .85), without slips: a warning o
 Rules were chosen on seeds below 3000 (``--choose``); 3000 to 3999 are for reporting. Slips planted
 in real readers, and real readers who agree (`readers_evidence.py`), are from the even cases for
 choosing and from the odd ones for reporting. Nothing was chosen on the families of
-`FRESH_SETTINGS`.
+`FRESH_SETTINGS`, and those of `TOOL_SETTINGS` were written for a single report.
 
     python -m examples.benchmarks.findings.verdict_evidence [--choose] [--seeds 8] [--save]
 """
@@ -42,6 +42,7 @@ from examples.simulation.contour_errors import contour_error_raters
 from examples.simulation.fresh_settings import FRESH_SETTINGS, SEEN_SETTINGS
 from examples.simulation.practice_settings import blob, skill_case
 from examples.simulation.structure_settings import COARSE_ERRORS
+from examples.simulation.tool_settings import TOOL_SETTINGS
 from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.findings import Diagnostics
 from itk_consensus.assessment.verdict import WORDS, Verdict
@@ -71,6 +72,9 @@ OTHERS: dict[str, Make] = {
 WORSE_THAN_VOTE, LOW, BETTER = 0.03, 0.7, 0.05
 GOOD, NOT_WORSE = 0.85, 0.005
 AGREE, MODERATE = 0.85, 0.7
+
+#: Share of bad results to be warned of, at least, and of good ones, at most.
+WANTED = {"bad": 0.9, "agree": 0.06, "moderate": 0.15}
 
 #: Families with slips or two groups of readers, for which only bad results are counted.
 SLIPPED = (
@@ -139,9 +143,11 @@ EXTRA: dict[str, Callable[[int], SpacedCase]] = {
 }
 
 
-def fresh(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
+def unseen(
+    settings: dict[str, Callable[[int], SpacedCase]], seeds: range
+) -> Iterator[tuple[str, SpacedCase]]:
     """Families on which nothing was chosen."""
-    for name, make in FRESH_SETTINGS.items():
+    for name, make in settings.items():
         for seed in seeds:
             case = make(seed)
             yield name, SpacedCase(case.truth, case.raters.astype(np.uint8), case.spacing)
@@ -287,7 +293,12 @@ def _simulated(first: int, seeds: int) -> dict[str, Any]:
 
 
 def _fresh(first: int, seeds: int) -> dict[str, Any]:
-    every = list(rows(fresh(range(first, first + seeds))))
+    every = list(rows(unseen(FRESH_SETTINGS, range(first, first + seeds))))
+    return {"rates": rates(every), "families": by_family(every)}
+
+
+def _tools(first: int, seeds: int) -> dict[str, Any]:
+    every = list(rows(unseen(TOOL_SETTINGS, range(first, first + seeds))))
     return {"rates": rates(every), "families": by_family(every)}
 
 
@@ -299,6 +310,7 @@ def _real(first: int, seeds: int) -> dict[str, Any]:
 PARTS: dict[str, Callable[[int, int], dict[str, Any]]] = {
     "simulated": _simulated,
     "fresh": _fresh,
+    "tools": _tools,
     "real": _real,
 }
 
@@ -317,6 +329,25 @@ def real_table(of_readers: Sequence[dict[str, Any]]) -> str:
             f"| {row['group']} | {row['cases']} | {' | '.join(str(row[w]) for w in WORDS)} |"
         )
     return "\n".join(lines)
+
+
+_KINDS = {
+    "bad": "bad results",
+    "agree": "good ones of readers who agree",
+    "moderate": "good ones of readers who agree moderately",
+}
+
+
+def met(of_methods: Sequence[dict[str, Any]]) -> str:
+    """Whether the rates of all methods together are as wanted, in a sentence."""
+    every = next(row for row in of_methods if row["method"] == "all")
+    missed = []
+    for title, wanted in WANTED.items():
+        share = every[f"{title}, warned"] / max(every[title], 1)
+        if share < wanted if title == "bad" else share > wanted:
+            limit = "at least" if title == "bad" else "at most"
+            missed.append(f"{_KINDS[title]} {share:.1%} ({limit} {wanted:.0%} wanted)")
+    return f"Not met: {'; '.join(missed)}." if missed else "All three are met."
 
 
 def table(of_methods: Sequence[dict[str, Any]]) -> str:

@@ -1,7 +1,8 @@
-"""Cohorts of real segmentations whose raters are the same people or networks in every case.
+"""Cohorts of real segmentations with the same raters (people or networks) in every case.
 
-Each has cases with a truth that is independent of its raters. Controls have raters about whom
-nothing can be learned: anonymous readers and workers, and networks with shuffled names.
+Each cohort has cases with a reference that is independent of its raters. In control cohorts
+nothing can be learned about the raters: they are anonymous readers and workers, or networks whose
+names are shuffled.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from itk_consensus.space.boxes import bounding_box
 Labels = NDArray[Any]
 
 NETWORKS = ("Bosma22b", "Guerbet23", "HeviAI23", "Yuan23")
-#: Number of prostates that were used for choosing.
+#: Number of prostates that were used to choose rules.
 CHOOSING_PROSTATES = 20
 #: Image sets with ten traces each: five people with two tools.
 TRACED_SETS = (1, 2, 3, 6)
 FINDINGS = ("papule", "patch", "plaque", "scale")
-#: Maximum number of anonymous cases, to save time.
+#: Maximum number of cases with anonymous raters, to save time.
 _ANONYMOUS = 60
 _SEED = 3000
 
 
 class TrueCase(NamedTuple):
-    """The raters' label maps of a case, and the truth."""
+    """The raters' label maps of a case, and the reference."""
 
     name: str
     raters: list[Labels]
@@ -46,7 +47,9 @@ Cases = Callable[[], Iterator[TrueCase]]
 
 
 def prostates(part: str, networks: tuple[int, ...] = (0, 1, 2, 3), unseen: bool = False) -> Any:
-    """Whole glands by networks; `unseen`: only those that no network is known to be trained on."""
+    """Return whole glands by networks; `unseen`: only cases that no network is known to be
+    trained on.
+    """
     for row in _prostate_rows(part):
         if unseen and row["yuan23_seen"] != "0":
             continue
@@ -57,7 +60,7 @@ def prostates(part: str, networks: tuple[int, ...] = (0, 1, 2, 3), unseen: bool 
 
 
 def zones(part: str) -> Iterator[TrueCase]:
-    """Zones of the prostate by two networks; a gland without zones is left out."""
+    """Return zones of the prostate by two networks; glands without zones are left out."""
     for row in _prostate_rows(part):
         image = sitk.ReadImage(str(DATA / "prostate" / f"{row['case']}_zones.nrrd"))
         truth = _array(DATA / "prostate" / f"{row['case']}_truth.nrrd")
@@ -68,7 +71,7 @@ def zones(part: str) -> Iterator[TrueCase]:
 
 
 def shuffled(cases: Cases) -> Iterator[TrueCase]:
-    """The cases with their raters in random order."""
+    """Return the cases with their raters in random order."""
     rng = np.random.default_rng(_SEED)
     for case in cases():
         order = rng.permutation(len(case.raters))
@@ -76,7 +79,7 @@ def shuffled(cases: Cases) -> Iterator[TrueCase]:
 
 
 def with_noise(cases: Cases) -> Iterator[TrueCase]:
-    """Add a rater who marks a random half of a box around the others' masks."""
+    """Add a rater who marks a random half of the voxels in a box around the others' masks."""
     rng = np.random.default_rng(_SEED)
     for case in cases():
         box = bounding_box(np.any([rater > 0 for rater in case.raters], axis=0))
@@ -86,7 +89,7 @@ def with_noise(cases: Cases) -> Iterator[TrueCase]:
 
 
 def traces(which: int, person: int) -> Iterator[TrueCase]:
-    """Eight traces of four people; the first tool of the fifth person is the truth."""
+    """Return eight traces by four people; the first tool of the fifth person is the reference."""
     for path in sorted((DATA / "bubil").glob(f"d{which}_*_experts.nrrd")):
         masks, sides = masks_of(path)
         box = bounding_box(masks.any(axis=0))
@@ -98,7 +101,7 @@ def traces(which: int, person: int) -> Iterator[TrueCase]:
 
 
 def findings(finding: str, labeller: int) -> Iterator[TrueCase]:
-    """A skin finding by seven dermatologists; the eighth is the truth."""
+    """Return a skin finding outlined by seven dermatologists; the eighth is the reference."""
     for path in sorted((DATA / "dermx").glob(f"d*_{finding}.nrrd")):
         masks, sides = masks_of(path)
         drawn = [one.astype(np.uint8) for one in masks]
@@ -106,26 +109,26 @@ def findings(finding: str, labeller: int) -> Iterator[TrueCase]:
 
 
 def hippocampi(part: str) -> Iterator[TrueCase]:
-    """Two labels by fifteen registered atlases."""
+    """Return two labels by fifteen registered atlases."""
     for number in numbers()[:CHOOSING] if part == "choose" else numbers():
         target = load(number)
         yield TrueCase(number, target.maps, target.truth, (1.0, 1.0, 1.0))
 
 
 def kidneys() -> Iterator[TrueCase]:
-    """Kidneys and tumours: annotations by changing authors, and the truth of KiTS19."""
+    """Return kidneys and tumours annotated by varying people; KiTS19 is the reference."""
     for path in sorted((DATA / "kits21").glob("*_annotations.nrrd")):
         image = sitk.ReadImage(str(path))
         objects = np.moveaxis(sitk.GetArrayFromImage(image), -1, 0)
         raters = [((1 + (one > 10)) * (one > 0) * (one <= 20)).astype(np.uint8) for one in objects]
         truth = _array(Path(str(path).replace("_annotations", "_kits19")))
-        if "00121" in path.stem:  # its tumour is a cyst in the other set
+        if "00121" in path.stem:  # its tumour is labelled as a cyst in the other data set
             raters, truth = [one * (one == 1) for one in raters], truth * (truth == 1)
         yield TrueCase(path.stem, raters, truth, tuple(image.GetSpacing()[::-1]))
 
 
 def nodules(reader: int) -> Iterator[TrueCase]:
-    """Anonymous readers: three of four, and the fourth as the truth."""
+    """Return nodules by anonymous readers: three of four, with the fourth as the reference."""
     for path in sorted((DATA / "lidc").glob("*.nrrd"))[:_ANONYMOUS]:
         masks, sides = masks_of(path)
         drawn = [one.astype(np.uint8) for one in masks]
@@ -133,7 +136,7 @@ def nodules(reader: int) -> Iterator[TrueCase]:
 
 
 def workers() -> Iterator[TrueCase]:
-    """Seven anonymous workers against the experts' gold."""
+    """Return masks by seven anonymous workers; the experts' gold standard is the reference."""
     for number, (gold, drawn, sides) in enumerate(crowd_cases()):
         if number % 3 == 0:
             yield TrueCase(str(number), list(drawn.astype(np.uint8)), gold.astype(np.uint8), sides)
@@ -154,7 +157,7 @@ def _array(path: Path) -> Labels:
 
 
 def cohorts(part: str) -> dict[str, list[Cases]]:
-    """Cohorts of each set, by name; they differ in the reader who is the truth.
+    """Return the cohorts of each data set, by name; they differ in which reader is the reference.
 
     `part` is "choose" for the cases on which rules were chosen, "report" for all others.
     """

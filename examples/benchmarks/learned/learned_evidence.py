@@ -1,22 +1,22 @@
-"""Gain of fusion learned from a few cases with a truth, compared with classical methods.
+"""Measure the gain of fusion learned from a few cases with a reference over classical methods.
 
     python -m examples.benchmarks.learned.learned_evidence --part choose
     python -m examples.benchmarks.learned.learned_evidence --part report --save
 
-From each cohort 5, 10 and 20 cases are drawn 200 times; on all other cases the gain in Dice over
-Consensus is measured: of the filter's own rule, which is replaced by Consensus if cross-validation
-shows no gain, and, learned from the same cases, of
+From each cohort, 5, 10 and 20 cases are drawn 200 times, and the gain in Dice over Consensus is
+measured on all other cases. Compared are the filter's own rule, which is replaced by Consensus if
+cross-validation shows no gain, and these rules, learned from the same cases:
 
 - *always*: the same weights, whether or not they help,
 - *single*: the rater with the best Dice,
-- *STAPLE*: sensitivities and specificities counted on the truths (supervised STAPLE),
+- *STAPLE*: sensitivities and specificities counted on the references (supervised STAPLE),
 - *table*: the most frequent label of each pattern of votes (behaviour-knowledge space),
 - *cut*: the threshold of the share of votes with the highest Dice.
 
 In the last three, voxels of all cases have equal weight. Controls have raters about whom nothing
-can be learned. Then networks' weights are learned from the first 10 and 20 prostates and tested
-once on those on which nothing was chosen. Results are stored in learned_evidence.json. The data are
-next to the repository (../shared/data); missing sets are left out.
+can be learned. Finally, the networks' weights are learned from the first 10 and 20 prostates and
+tested once on prostates on which nothing was chosen. Results are stored in learned_evidence.json.
+The data are next to the repository (../shared/data); missing sets are left out.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from examples.benchmarks.learned.cohorts import (
 )
 from examples.benchmarks.run_facts import run_facts
 from itk_consensus.calibration.learned.case_tables import case_tables
+from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS
 from itk_consensus.calibration.learned.label_rule import FEWEST_CASES, Learner, learn_label
 from itk_consensus.calibration.learned.vote_tables import LabelTable, StackedTables
 from itk_consensus.core.errors import ConsensusWarning
@@ -57,14 +58,14 @@ FEW_DRAWS = {"hippocampi": 40}
 LEAST_OTHERS = 3
 FAIR = (1, 2, 3)
 
-#: The tables of a case by label.
+#: The tables of a case, by label.
 Tables = dict[int, LabelTable]
-#: Returns which rows of other cases are marked.
+#: Function that returns which rows of other cases are marked.
 Marks = Callable[[Learner], NDArray[np.bool_]]
 
 
 def tables_of(case: TrueCase) -> Tables:
-    """The vote tables of a case."""
+    """Return the vote tables of a case."""
     images = [_image(rater, case.spacing) for rater in case.raters]
     result = ic.ConsensusFilter().fuse(images)
     truth = {int(label): case.truth == label for label in np.unique(case.truth) if label}
@@ -81,7 +82,7 @@ def _image(array: NDArray[Any], spacing: Sequence[float]) -> sitk.Image:
 
 
 def learned(learner: Learner, tables: Sequence[LabelTable]) -> Marks | None:
-    """The filter's rule; None: Consensus is used."""
+    """Return the filter's rule; None means that Consensus is used."""
     found = learn_label(1, tables, learner.stack.number_of_raters)
     if found is None or not found.is_adopted:
         return None
@@ -89,19 +90,22 @@ def learned(learner: Learner, tables: Sequence[LabelTable]) -> Marks | None:
 
 
 def always(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
-    """Weights with the middle one of the precisions."""
+    """Return weights with the middle one of the candidate precisions."""
     rule = learner.learn("weights 0.3", np.ones(len(tables), bool))
     return lambda other: rule.choose(other.rows)
 
 
-def cut(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
-    """A threshold of the share of votes."""
-    rule = learner.learn("share", np.ones(len(tables), bool))
-    return lambda other: rule.choose(other.rows)
+def cut(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
+    """Return the threshold on the share of votes with the highest mean Dice; the median of ties."""
+    levels = np.arange(1, SHARE_STEPS)
+    scores = learner.dice(learner.stack.share[:, None] >= levels).mean(axis=0)
+    best = levels[scores >= scores.max() - 1e-9]
+    level = best[len(best) // 2]
+    return lambda other: other.stack.share >= level
 
 
 def single(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
-    """The rater with the best Dice; Consensus where that rater has no vote."""
+    """Return the rater with the best Dice; Consensus is used where that rater did not annotate."""
 
     def marks(rater: int, of: Learner) -> NDArray[np.bool_]:
         votes = of.stack.votes[:, rater]
@@ -113,7 +117,9 @@ def single(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
 
 
 def staple(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
-    """Sensitivity and specificity of each rater, and the prior, counted on disputed voxels."""
+    """Return each rater's sensitivity and specificity, and the prior, counted on disputed
+    voxels.
+    """
     stack = learner.stack
     true, false = stack.true, stack.voxels - stack.true
     odds = []
@@ -134,7 +140,7 @@ def staple(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
 
 
 def table(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
-    """The most frequent label of each pattern; Consensus for new patterns."""
+    """Return the most frequent label of each pattern; Consensus is used for new patterns."""
     known: dict[bytes, NDArray[np.float64]] = {}
     stack = learner.stack
     for votes, true, voxels in zip(stack.votes, stack.true, stack.voxels, strict=True):
@@ -158,13 +164,13 @@ RULES: dict[str, Callable[[Learner, Sequence[LabelTable]], Marks | None]] = {
 }
 
 
-# -- draws -----------------------------------------------------------------------------------
+# -- random draws ---------------------------------------------------------------------------------
 
 
 def gains(
     known: Sequence[Tables], others: Sequence[Tables], names: Sequence[str]
 ) -> dict[str, NDArray[np.float64]]:
-    """Gain of each rule over Consensus in each of the other cases, averaged over labels."""
+    """Return the gain of each rule over Consensus in each other case, averaged over labels."""
     raters = next(t.number_of_raters for case in known for t in case.values() if t.votes)
     assert raters is not None
     total = {name: np.zeros(len(others)) for name in names}
@@ -180,14 +186,14 @@ def gains(
         for name in names:
             marks = RULES[name](learner, tables)
             if marks is not None:
-                # Our rules are replaced by Consensus where the result is too different from it.
+                # Our rules are replaced by Consensus if their result differs too much from it.
                 dice = tried.dice if name in ("learned", "always", "cut") else tried.stack.dice
                 total[name][where] += dice(marks(tried)) - tried.consensus_dice
     return {name: total[name] / np.maximum(number, 1) for name in names}
 
 
 def drawn(sets: Sequence[Sequence[Tables]], size: int, draws: int) -> dict[str, Any]:
-    """Summary of the mean gain of each rule over all draws."""
+    """Return a summary of the mean gain of each rule over all draws."""
     found: dict[str, list[float]] = {name: [] for name in RULES}
     for draw in range(draws):
         cases = sets[draw % len(sets)]
@@ -211,7 +217,7 @@ def drawn(sets: Sequence[Sequence[Tables]], size: int, draws: int) -> dict[str, 
 
 
 def measured(name: str, listed: Sequence[Cases]) -> dict[str, Any]:
-    """Gains of the rules in a set, by number of cases."""
+    """Return the gains of the rules in a data set, by number of cases."""
     sets = [found for cases in listed if (found := [tables_of(case) for case in cases()])]
     curve = {}
     for size in SIZES:
@@ -221,11 +227,11 @@ def measured(name: str, listed: Sequence[Cases]) -> dict[str, Any]:
     return {"cases": [len(one) for one in sets], "draws": curve}
 
 
-# -- the networks, once --------------------------------------------------------------------------
+# -- the networks, tested once --------------------------------------------------------------------
 
 
 def networks() -> Iterator[dict[str, Any]]:
-    """Weights from the first 10 and 20 prostates, tested where nothing was chosen."""
+    """Learn weights from the first 10 and 20 prostates, and test them where nothing was chosen."""
     settings: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "all four": ({}, {}),
         "fair three": ({"networks": FAIR}, {"networks": FAIR}),
@@ -244,7 +250,7 @@ def networks() -> Iterator[dict[str, Any]]:
 
 
 def weights(known: Sequence[Tables], networks: Sequence[int]) -> dict[str, list[float]]:
-    """Weight and interval of each network, adopted or not."""
+    """Return the weight and interval of each network, and whether it was adopted."""
     rule = learn_label(1, [case[1] for case in known], len(networks))
     assert rule is not None
     names = [NETWORKS[j] for j in networks]
@@ -269,7 +275,7 @@ def _row(name: str, number: int, found: dict[str, NDArray[np.float64]]) -> dict[
 
 
 def markdown(kept: dict[str, Any]) -> str:
-    """Tables for the documentation."""
+    """Format tables for the documentation."""
     lines = ["| cohort | cases learned from | " + " | ".join(RULES) + " | worst draw | adopted |"]
     lines.append("|---|---|" + "---|" * (len(RULES) + 2))
     for name, rows in kept["report"].items():
@@ -291,7 +297,7 @@ def markdown(kept: dict[str, Any]) -> str:
 
 
 def shown(name: str, rows: dict[str, Any]) -> Iterator[str]:
-    """A line for each number of cases."""
+    """Format a line for each number of cases."""
     for size, rules in rows["draws"].items():
         ours = rules["learned"]
         others = "  ".join(f"{rule} {rules[rule]['mean']:+.4f}" for rule in RULES)

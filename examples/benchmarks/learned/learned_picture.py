@@ -1,4 +1,4 @@
-"""Draw the picture of docs/howto/learned.md: networks' weights, and gain by number of cases.
+"""Draw the figure of docs/howto/learned.md: the networks' weights, and gain by number of cases.
 
 python -m examples.benchmarks.learned.learned_picture [--output learned.png]
 """
@@ -14,7 +14,7 @@ from examples.benchmarks.learned.learned_evidence import RESULTS
 from itk_consensus.report.pictures import RATER_COLORS, figure_class, save_figure
 
 OUTPUT = RESULTS.with_name("learned.png")
-#: Cohorts of the curves, and their names in the legend.
+#: Cohorts that are drawn as curves, and their names in the legend.
 CURVES = {
     "prostates": "four networks",
     "prostates, fair three": "three networks",

@@ -1,13 +1,13 @@
-"""Evidence for lesions, one by one: object F1 and Dice in simulation, real readers, and speed.
+"""Evaluate the fusion of individual lesions: object F1 and Dice in simulation, readers, speed.
 
 MODULE is examples.benchmarks.lesions.lesion_evidence:
 
 python -m MODULE [--seeds 20] [--first-seed 3000]    prints the results
 python -m MODULE --save lesion_evidence.json         also stores them
 
-Object F1 is relative to the truth, at an intersection over union of one half; objects of masks are
-their connected components. Kidneys and tumours are those of KiTS21 next to the repository, each
-annotator against the consensus of the others.
+Object F1 is computed against the true objects, at an intersection over union of one half; the
+objects of masks are their connected components. Real kidneys and tumours are from KiTS21, next to
+the repository; each annotator is compared with the consensus of the others.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from itk_consensus.methods.lesions.objects import number_objects
 Labels = NDArray[Any]
 FIRST_SEED = 3000
 
-#: Settings of masks in which lesions are missed or invented.
+#: Settings with masks in which lesions are missed or falsely marked.
 MASK_SETTINGS = ("missed lesions .8", "missed lesions .45", "false lesions")
 MASK_FUSERS = ("vote", "sitk-staple", "consensus")
 OBJECTS, LARGE = 10_000, 2048
 
 
 def instances(case: SpacedCase, **parameters: Any) -> Labels:
-    """The instance map, or the mask, of a case."""
+    """Return the instance map, or the mask, of a case."""
     images = []
     for rater in case.raters:
         image = sitk.GetImageFromArray(np.ascontiguousarray(rater.astype(np.uint16)))
@@ -54,14 +54,16 @@ def instances(case: SpacedCase, **parameters: Any) -> Labels:
 
 
 def object_f1(answer: Labels, truth: Labels) -> float:
-    """Detection F1 of an answer's objects; 1 if neither has any."""
+    """Return the detection F1 of a result's objects; 1 if neither map has any."""
     maps = [number_objects(labels, "components").places for labels in (answer, truth)]
     found = lesion_agreement(("", ""), pair_objects(*maps), (1.0,) * truth.ndim, ())[0].f1
     return 1.0 if np.isnan(found) else found
 
 
 def measured_objects(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Object F1 in every setting of lesions, of components of fused masks and of instances."""
+    """Measure object F1 in every lesion setting, for components of fused masks and for
+    instances.
+    """
     for name, draw in LESION_SETTINGS.items():
         scores: dict[str, list[float]] = {fuser: [] for fuser in (*MASK_FUSERS, "instance")}
         for case in map(draw, seeds):
@@ -74,7 +76,7 @@ def measured_objects(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 
 def measured_masks(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Dice where lesions are missed or invented."""
+    """Measure Dice in settings where lesions are missed or falsely marked."""
     for name in MASK_SETTINGS:
         scores: dict[str, list[float]] = {fuser: [] for fuser in (*MASK_FUSERS, "instance")}
         for case in map(STRUCTURE_SETTINGS[name], seeds):
@@ -96,9 +98,9 @@ def _summary(scores: dict[str, list[float]]) -> dict[str, Any]:
 
 
 def cells(readers: int = 5, seed: int = 0) -> list[Labels]:
-    """Instance maps of 10,000 cells each, most of which touch, in a plane of 2048 x 2048.
+    """Return instance maps of 10,000 cells each, most of which touch, in 2048 x 2048 pixels.
 
-    A few hundred more exist, of which each reader misses some.
+    The true map contains a few hundred more, some of which each reader misses.
     """
     rng = np.random.default_rng(seed)
     side = int(np.sqrt(1.05 * OBJECTS))
@@ -120,7 +122,9 @@ def cells(readers: int = 5, seed: int = 0) -> list[Labels]:
 
 
 def measured_speed(rounds: int = 3) -> dict[str, Any]:
-    """Seconds of the whole filter, and of matching alone, on cells; best of several rounds."""
+    """Measure the seconds of the whole filter, and of matching alone, on cells; best of several
+    rounds.
+    """
     maps = cells()
     number = [int(np.unique(drawn).size - 1) for drawn in maps]
 
@@ -145,10 +149,10 @@ def measured_speed(rounds: int = 3) -> dict[str, Any]:
 
 
 def measured_kidneys(kind: str = "labels") -> list[dict[str, Any]]:
-    """KiTS21: kidneys, masses and cysts by three annotators, matched without their names.
+    """Match the kidneys, masses and cysts of KiTS21's three annotators without using their names.
 
-    The names, which annotators share, show how many groups have a single name, and how many names
-    are in a single group.
+    The names, which annotators have in common, are used to count how many groups contain a single
+    name, and how many names are in a single group.
     """
     rows = []
     for path in sorted((DATA / "kits21").glob("*.nrrd")):

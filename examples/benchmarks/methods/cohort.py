@@ -1,8 +1,8 @@
-"""One performance per rater for a whole cohort, compared with STAPLE case by case.
+"""Compare STAPLE with one performance per rater for a whole cohort with STAPLE case by case.
 
-First on simulated cohorts of twenty small discs outlined by the same five raters, whose true
-sensitivity and specificity are known. Then on the experts of BU-BIL, five people with two tools
-each, if the shared data are next to the repository.
+The comparison is made first on simulated cohorts of twenty small discs outlined by the same five
+raters, whose true sensitivity and specificity are known; then on the experts of BU-BIL, five
+people with two tools each, if the shared data are next to the repository.
 
     python -m examples.benchmarks.methods.cohort [--seeds 10]
 """
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 def simulated_cohort(seed: int) -> Cohort:
-    """Discs with small random radii, all outlined by the same raters."""
+    """Simulate discs with small random radii, all outlined by the same raters."""
     rng = np.random.default_rng(seed)
     limits = (SENSITIVITIES, SPECIFICITIES)
     qualities = np.stack([rng.uniform(*limit, RATERS) for limit in limits], axis=1)
@@ -63,19 +63,19 @@ def simulated_cohort(seed: int) -> Cohort:
 
 
 def performance(filter_: STAPLEImageFilter | CohortSTAPLEFilter) -> NDArray[np.float64]:
-    """(raters, 2) estimated sensitivity and specificity."""
+    """Return the (raters, 2) estimated sensitivity and specificity."""
     return np.stack([filter_.GetSensitivity(), filter_.GetSpecificity()], axis=1)
 
 
 def together(cohort: Cohort, variant: str) -> Comparison:
-    """CohortSTAPLEFilter on all cases."""
+    """Run CohortSTAPLEFilter on all cases."""
     filter_ = CohortSTAPLEFilter(Variant=variant)
     maps = filter_.Execute(cohort.cases)
     return compared(cohort, performance(filter_)[np.newaxis], maps)
 
 
 def case_by_case(cohort: Cohort, variant: str) -> Comparison:
-    """STAPLEImageFilter on each case separately; errors are averaged over cases."""
+    """Run STAPLEImageFilter on each case separately; errors are averaged over cases."""
     filters = [STAPLEImageFilter(Variant=variant) for _ in cohort.cases]
     maps = [filter_.Execute(case) for filter_, case in zip(filters, cohort.cases, strict=True)]
     return compared(cohort, np.stack([performance(filter_) for filter_ in filters]), maps)
@@ -84,14 +84,16 @@ def case_by_case(cohort: Cohort, variant: str) -> Comparison:
 def compared(
     cohort: Cohort, estimates: NDArray[np.float64], maps: list[NDArray[np.float64]]
 ) -> Comparison:
-    """Errors of (estimates, raters, 2) performances, and Dice of the thresholded maps."""
+    """Return errors of (estimates, raters, 2) performances, and the Dice of the thresholded
+    maps.
+    """
     errors = np.abs(estimates - cohort.qualities).mean(axis=(0, 1))
     overlaps = [dice(m >= 0.5, t) for m, t in zip(maps, cohort.truths, strict=True)]
     return Comparison(float(errors[0]), float(errors[1]), float(np.mean(overlaps)))
 
 
 def print_simulated(seeds: int) -> None:
-    """Mean errors over the cohorts."""
+    """Print the mean errors over the cohorts."""
     print(f"{CASES} discs of radius {RADII[0]:g}-{RADII[1]:g}, {RATERS} raters, {seeds} cohorts")
     print(f"{'':<26} {'error of sensitivity':>21} {'of specificity':>15} {'Dice':>7}")
     cohorts = [simulated_cohort(seed) for seed in range(seeds)]
@@ -103,7 +105,7 @@ def print_simulated(seeds: int) -> None:
 
 
 def print_experts(folder: Path) -> None:
-    """Print the shared performance of five people with two tools, for each set of ten."""
+    """Print the joint performance estimates of five people with two tools, for each set of ten."""
     for name in TEN_EXPERT_SETS:
         files = sorted(folder.glob(f"{name}_*_experts.nrrd"))
         filter_ = CohortSTAPLEFilter(Variant="advanced")

@@ -1,12 +1,12 @@
-"""Evidence for the recommended method: fusers compared with the vote, setting by setting.
+"""Compare the recommended method and other fusers with the vote, setting by setting.
 
-Prints for every setting the mean Dice, the mean difference to the vote with its standard error, the
-share of cases worse than the vote, and the worst case. First come real readers, which need the
-shared data next to the repository: LIDC nodules, each reader against the consensus of the others;
-crowds against the experts' gold standard; and both with a slip of one reader. Then come simulated
-settings in two groups: those on which defaults were chosen, on seeds below 3000, and those of
-practice, on which nothing was chosen. Seeds 3000 to 3999 are for reporting. Last come error rates
-of the detection of copies.
+For every setting, prints the mean Dice, the mean difference from the vote with its standard error,
+the share of cases worse than the vote, and the worst case. Real readers, which need the shared
+data next to the repository, come first: LIDC nodules, each reader against the consensus of the
+others; crowds against the experts' gold standard; and both with a gross error ("slip") of one
+reader. They are followed by simulated settings in two groups: those on which defaults were chosen,
+on seeds below 3000, and realistic ones, on which nothing was chosen. Seeds 3000 to 3999 are for
+reporting. Finally, error rates of the detection of copies are printed.
 
     python -m examples.benchmarks.methods.consensus_evidence [--first-seed 3000] [--seeds 60]
         [--fusers consensus corrected] [--settings vessels ring] [--without-real]
@@ -55,52 +55,53 @@ Fuser = Callable[[DecisionPatterns, tuple[float, ...]], Labels]
 DATA = Path(__file__).resolve().parents[3] / ".." / "shared" / "data"
 VOTE = "vote"
 
-#: Sigma of the smoothed vote, in smallest voxel sides: the best one on the even nodules of LIDC,
-#: by `print_smoothing`. One side, which is better for noise, is worse there.
+#: Sigma of the smoothed vote, as a multiple of the smallest voxel side: the best value for the
+#: even nodules of LIDC, according to `print_smoothing`. A sigma of one side, which is better for
+#: noise, is worse there.
 BEST_SMOOTHING = 0.6
 SMOOTHINGS = (0.4, 0.5, BEST_SMOOTHING, 0.7, 0.8, 1.0)
 
 
 def vote(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The plurality vote; ties are background."""
+    """Return the plurality vote; ties are background."""
     return patterns.expand(majority_vote(patterns, ties="background").decision)
 
 
 def smoothed(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The vote with the best smoothing."""
+    """Return the vote with the best smoothing."""
     return _smoothed_by(BEST_SMOOTHING, patterns, spacing)
 
 
 def _smoothed_by(sides: float, patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The vote smoothed with a sigma in smallest voxel sides."""
+    """Return the vote smoothed with a sigma given as a multiple of the smallest voxel side."""
     sigma = sides * min(spacing)
     return smoothed_vote(patterns, sigma, spacing, ties="background").decision()
 
 
 def corrected(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The corrected vote, with a sigma of one smallest voxel side."""
+    """Return the corrected vote, with a sigma of the smallest voxel side."""
     return corrected_vote(patterns, min(spacing), spacing).decision()
 
 
 def coherence(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The coherence vote alone."""
+    """Return the coherence vote without further steps."""
     return coherence_vote(RaterMasks.from_patterns(patterns), spacing).decision
 
 
 def consensus(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The coherence vote with copies merged and overlooked lesions added."""
+    """Return the coherence vote with copies merged and overlooked lesions added."""
     return shared_consensus(patterns, spacing).decision
 
 
 def staple_smooth(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """Advanced STAPLE with a smoothness prior."""
+    """Return the result of advanced STAPLE with a smoothness prior."""
     return _filtered(
         itk_consensus.STAPLEImageFilter(Variant="advanced", SmoothnessWeight=2.0), patterns
     )
 
 
 def direct(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """Direct inference."""
+    """Return the result of direct inference."""
     return _filtered(itk_consensus.DirectInferenceFilter(), patterns)
 
 
@@ -146,19 +147,21 @@ def _filtered(fuser: Any, patterns: DecisionPatterns) -> Labels:
 
 
 def encoded(raters: Labels) -> DecisionPatterns:
-    """Decision patterns of (J, \\*shape) masks or labels."""
+    """Encode (J, \\*shape) masks or labels as decision patterns."""
     if raters.dtype == bool:
         return DecisionPatterns.from_stack(LabelStack.binary(list(raters.astype(np.uint8)), 1.0))
     return DecisionPatterns.from_stack(LabelStack.multilabel(list(raters)))
 
 
 def labelled(decision: Labels, patterns: DecisionPatterns) -> Labels:
-    """Values of the labels of a decision, whose indices differ from them where one is not used."""
+    """Return a decision's label values, which differ from its indices if a label is not used."""
     return np.asarray(patterns.labels[np.maximum(decision, 0)])
 
 
 def overlap(answer: Labels, truth: Labels) -> float:
-    """Mean Dice over the labels of a truth; for an empty one, 1 if the result is empty, else 0."""
+    """Return the mean Dice over the reference's labels; if it is empty, 1 for an empty result,
+    else 0.
+    """
     values = [value for value in np.unique(truth) if value != 0]
     if not values:
         return float(not (answer > 0).any())
@@ -182,7 +185,7 @@ class Row(NamedTuple):
 
 
 def compare(cases: Iterable[SpacedCase], names: Sequence[str]) -> dict[str, Row]:
-    """Every fuser on the same cases."""
+    """Run every fuser on the same cases."""
     scores: dict[str, list[float]] = {name: [] for name in {VOTE: None, **dict.fromkeys(names)}}
     for truth, raters, spacing in cases:
         patterns = encoded(raters)
@@ -192,7 +195,7 @@ def compare(cases: Iterable[SpacedCase], names: Sequence[str]) -> dict[str, Row]
     return {name: Row(np.array(scores[name]), reference) for name in names}
 
 
-#: Groups of settings besides the twelve.
+#: Groups of settings in addition to the twelve.
 SETTINGS = {
     "structures": STRUCTURE_SETTINGS,
     "slips": SLIP_SETTINGS,
@@ -204,7 +207,9 @@ SETTINGS = {
 def all_settings(
     seeds: Sequence[int], groups: Sequence[str] = tuple(SETTINGS)
 ) -> Iterator[tuple[str, str, Iterator[SpacedCase]]]:
-    """Group, name and cases of each setting: the twelve, structures, slips, and practice."""
+    """Yield group, name and cases of each setting: the twelve, structures, slips, and realistic
+    ones.
+    """
     for setting in twelve_settings(seeds):
         yield "noise", setting.name, (SpacedCase(*case, (1.0, 1.0)) for case in setting.cases)
     for group in groups:
@@ -236,7 +241,7 @@ def print_settings(seeds: Sequence[int], names: Sequence[str], only: Sequence[st
 
 
 def print_copies(seeds: Sequence[int]) -> None:
-    """Print how often copies are found where there are some, and where there are none."""
+    """Print how often copies are reported in cases with and without copies."""
     found, wrong, cases = [], [], 0
     for _, name, drawn in all_settings(seeds):
         merged = [any(len(g) > 1 for g in near_copies(encoded(case.raters))) for case in drawn]
@@ -256,7 +261,7 @@ def print_heads(first: str) -> None:
 
 
 def masks_of(path: Path) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
-    """(J, \\*shape) masks of a vector image, and its voxel size in array order."""
+    """Return the (J, \\*shape) masks of a vector image, and its voxel size in array order."""
     import SimpleITK as sitk
 
     image = sitk.ReadImage(str(path))
@@ -268,7 +273,7 @@ def masks_of(path: Path) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
 
 
 def reader_rows(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Row]]]:
-    """Means over nodules of each reader against the consensus of the others."""
+    """Return means over nodules of each reader against the consensus of the others."""
     for path in sorted((DATA / "lidc").glob("*.nrrd")):
         readers, sides = masks_of(path)
         cases = (
@@ -279,7 +284,7 @@ def reader_rows(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Row]]]:
 
 
 def print_readers(names: Sequence[str]) -> None:
-    """Print differences to the vote for LIDC."""
+    """Print differences from the vote for LIDC."""
     rows = [row for _, row in reader_rows(names)]
     if not rows:
         print("LIDC nodules: no shared data")
@@ -291,7 +296,9 @@ def print_readers(names: Sequence[str]) -> None:
 
 
 def print_smoothing() -> None:
-    """Print Dice by smoothing on even nodules of LIDC, which choose, and on odd ones."""
+    """Print Dice by smoothing on the even nodules of LIDC, used for choosing, and on the odd
+    ones.
+    """
     names = [f"smoothed-{sides}" for sides in SMOOTHINGS]
     rows = [row for _, row in reader_rows(names)]
     if not rows:
@@ -308,7 +315,7 @@ def _error(values: NDArray[np.float64]) -> float:
 
 
 def crowd_cases() -> Iterator[SpacedCase]:
-    """Crowd workers and gold standard, cropped to the box around them."""
+    """Return crowd workers and gold standard, cropped to their common bounding box."""
     for path in sorted((DATA / "bubil").glob("*_crowd.nrrd")):
         workers, sides = masks_of(path)
         gold = masks_of(Path(str(path).replace("_crowd", "_gold")))[0][0]
@@ -319,7 +326,7 @@ def crowd_cases() -> Iterator[SpacedCase]:
 
 
 def print_crowds(names: Sequence[str]) -> None:
-    """Print differences of crowds to the vote, and to the smoothed vote."""
+    """Print differences of methods from the vote and from the smoothed vote on crowds."""
     cases = list(crowd_cases())
     if not cases:
         print("crowds: no shared data")
@@ -333,7 +340,7 @@ def print_crowds(names: Sequence[str]) -> None:
 
 
 def slipped_cases() -> Iterator[tuple[str, list[SpacedCase]]]:
-    """Real readers, one with a slip: three LIDC readers, and three to five workers."""
+    """Return real readers, one with a slip: three LIDC readers, or three to five workers."""
     nodules = [masks_of(path) for path in sorted((DATA / "lidc").glob("*.nrrd"))]
     sets = {
         "LIDC, 3 readers": [SpacedCase(m[0], m[1:], sides) for m, sides in nodules],
@@ -360,7 +367,7 @@ def _slipped(case: SpacedCase, change: Any, seed: int) -> SpacedCase:
 
 
 def _of_another_case(others: Sequence[Labels], mask: Labels, rng: np.random.Generator) -> Labels:
-    """The mask of another case, centred on this one's and cropped to its grid."""
+    """Return the mask of another case, centred on this one's and cropped to its grid."""
     other = others[int(rng.integers(len(others)))]
     changed = np.zeros_like(mask)
     sides = [min(pair) for pair in zip(other.shape, mask.shape, strict=True)]

@@ -1,4 +1,4 @@
-"""Effect of the edge gate for raters who are biased outward on one side of a sharp edge.
+"""Measure the effect of the edge gate for raters who are biased outwards at one side of an edge.
 
 As printed in the paper (section 2.6), the gate cancels out; `BoundarySIMPLEFilter(Image=...)`
 correlates each rater's contour with the edges of the image.
@@ -24,7 +24,7 @@ SPACING = (2.0, 1.0, 1.0)
 
 
 class BiasedCase(NamedTuple):
-    """An image, the true mask and the raters, all in one space."""
+    """An image, the true mask and the raters' masks, all on one grid."""
 
     image: sitk.Image
     truth: sitk.Image
@@ -32,7 +32,9 @@ class BiasedCase(NamedTuple):
 
 
 def biased_case(seed: int, biased: int, bias: float = 3.0) -> BiasedCase:
-    """Raters with smooth errors; the first ones draw up to `bias` mm too far on one side."""
+    """Simulate raters with smooth errors; the first ones draw up to `bias` mm too far on one
+    side.
+    """
     phantom = ellipsoid_phantom(SHAPE, SEMI_AXES, seed)
     raters = contour_error_raters(
         phantom.truth, RATERS, seed, displacement=0.7, bias=0.3, smoothness=10, spacing=SPACING
@@ -47,7 +49,7 @@ def biased_case(seed: int, biased: int, bias: float = 3.0) -> BiasedCase:
 
 
 def boundary_error(mask: sitk.Image, truth: sitk.Image) -> float:
-    """Mean distance in mm between two contours, in both directions."""
+    """Return the mean distance in mm between two contours, in both directions."""
     ways = []
     for contour_of, other in ((mask, truth), (truth, mask)):
         distance = sitk.Abs(
@@ -59,7 +61,7 @@ def boundary_error(mask: sitk.Image, truth: sitk.Image) -> float:
 
 
 def errors(seed: int, biased: int) -> tuple[float, float]:
-    """Boundary error in mm without the gate, and with it."""
+    """Return the boundary error in mm without the gate, and with it."""
     case = biased_case(seed, biased)
     without, gated = (
         BoundarySIMPLEFilter(TieRule="background", Image=image).Execute(case.raters)
@@ -80,7 +82,9 @@ def main() -> None:
 
 
 def _cosine_to_last_axis() -> np.ndarray:
-    """Cosine of the angle between each voxel's direction from the centre and the last axis."""
+    """Return the cosine of the angle between each voxel's direction from the centre and the
+    last axis.
+    """
     grid = np.indices(SHAPE) - np.array(SHAPE).reshape(-1, 1, 1, 1) // 2
     offset = grid * np.array(SPACING).reshape(-1, 1, 1, 1)
     return np.maximum(offset[-1], 0) / np.maximum(np.linalg.norm(offset, axis=0), 1)

@@ -1,11 +1,11 @@
-"""Evidence for "which method when": fusers in every simulated setting and on real readers.
+"""Compare fusers in every simulated setting and on real readers, for choosing a method.
 
 MODULE is examples.benchmarks.methods.evidence_table:
 
 python -m MODULE [--seeds 20]            prints it; real readers need the shared data
 python -m MODULE --save evidence.json   also stores it
 
-From this file, ``make docs`` makes the tables of README and documentation.
+From this file, ``make docs`` generates the tables of the README and the documentation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _: Fuser = FUSERS["sitk-staple"]
 
 
 def measured(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Dice of every fuser and its gain over the vote by setting, real readers first."""
+    """Return the Dice of every fuser and its gain over the vote by setting, real readers first."""
     nodules = [row for _, row in reader_rows(NAMES)]
     if nodules:
         means = {n: _of_nodules(nodules, n) for n in NAMES}
@@ -68,7 +68,7 @@ def measured(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 
 def _of_nodules(nodules: Sequence[dict[str, Row]], name: str) -> Row:
-    """Means over the readers of each nodule."""
+    """Return means over the readers of each nodule."""
     return Row(
         np.array([row[name].ours.mean() for row in nodules]),
         np.array([row[name].vote.mean() for row in nodules]),

@@ -1,6 +1,6 @@
-"""Every fuser in twelve simulated settings and on real crowd workers.
+"""Compare all fusers in twelve simulated settings and on real crowd workers.
 
-Prints and draws a table of mean Dice to the truth, on which the choice of ConsensusFilter is based.
+Prints and plots the mean Dice with the reference, on which the choice of ConsensusFilter is based.
 The crowd (7 workers against the experts' gold standard) needs the shared data next to the
 repository.
 
@@ -38,7 +38,7 @@ REFERENCE = "vote, smoothed"
 
 
 def fusers() -> dict[str, Callable[[], LabelFusionFilter]]:
-    """The compared fusers: each with its defaults, and some variants."""
+    """Return the compared fusers: each with its defaults, and some variants."""
     rows: dict[str, Callable[[], LabelFusionFilter]] = {
         "vote": lambda: MajorityVoteFilter(TieRule="background"),
         REFERENCE: lambda: MajorityVoteFilter(TieRule="background", SmoothingSigma=1.0),
@@ -51,7 +51,7 @@ def fusers() -> dict[str, Callable[[], LabelFusionFilter]]:
 
 
 def fused_mask(make: Callable[[], LabelFusionFilter], raters: Masks) -> Masks:
-    """Foreground of a fuser; undecided voxels count as background."""
+    """Return the foreground of a fuser's result; undecided voxels count as background."""
     fuser = make()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
@@ -60,7 +60,7 @@ def fused_mask(make: Callable[[], LabelFusionFilter], raters: Masks) -> Masks:
 
 
 def crowd_cases() -> Iterator[Case]:
-    """Gold standard and crowd workers of every public image."""
+    """Return the gold standard and the crowd workers of every public image."""
     for file in sorted(CROWD.glob("*_crowd.nrrd")):
         gold = read_image(str(file).replace("_crowd", "_gold"))
         raters = np.moveaxis(_array(read_image(file)), -1, 0)
@@ -74,7 +74,7 @@ def _array(image: object) -> NDArray[np.uint8]:
 
 
 def columns(seeds: Sequence[int]) -> Iterator[tuple[str, list[Case]]]:
-    """The settings, and the crowd if its data are available."""
+    """Return the settings, and the crowd if its data are available."""
     for setting in twelve_settings(seeds):
         yield setting.name, [(case.truth, case.raters) for case in setting.cases]
     if CROWD.is_dir():
@@ -82,7 +82,7 @@ def columns(seeds: Sequence[int]) -> Iterator[tuple[str, list[Case]]]:
 
 
 def compute(seeds: Sequence[int], names: Sequence[str] | None = None) -> Table:
-    """Mean Dice of fusers (rows; by default all) in every setting (columns)."""
+    """Compute the mean Dice of fusers (rows; by default all) in every setting (columns)."""
     wanted = {REFERENCE, *(names or fusers())}
     makers = {name: make for name, make in fusers().items() if name in wanted}
     table: Table = {name: {} for name in makers}
@@ -94,7 +94,9 @@ def compute(seeds: Sequence[int], names: Sequence[str] | None = None) -> Table:
 
 
 def print_table(table: Table) -> None:
-    """Print a row per fuser, with its mean over settings and its largest loss to the reference."""
+    """Print a row per fuser, with its mean over settings and its largest loss against the
+    reference.
+    """
     settings = [column for column in table[REFERENCE] if column != CROWD_COLUMN]
     width = max(map(len, table))
     heads = [column.removeprefix("jitter ").removeprefix("spatial ") for column in table[REFERENCE]]
@@ -107,12 +109,12 @@ def print_table(table: Table) -> None:
 
 
 def mean_of(row: dict[str, float], settings: Sequence[str]) -> float:
-    """Mean Dice over the settings."""
+    """Return the mean Dice over the settings."""
     return float(np.mean([row[setting] for setting in settings]))
 
 
 def draw(table: Table, path: Path) -> None:
-    """Draw the gain over the smoothed vote by setting."""
+    """Plot the gain over the smoothed vote by setting."""
     from matplotlib.figure import Figure
 
     names = sorted(table, key=lambda name: -np.mean(list(table[name].values())))
@@ -134,7 +136,7 @@ def draw(table: Table, path: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Compute, print and draw the table."""
+    """Compute, print and plot the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=24, help="seeds per setting")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)

@@ -1,18 +1,19 @@
-"""Where Consensus harms: its difference to the vote, family by family and on real readers.
+"""Measure where Consensus is worse than the vote, in simulated families and on real readers.
 
-For every family of simulated readers, and for real readers, each left out in turn or against a
-truth of others:
+The following are measured for every family of simulated readers, and for real readers, with each
+of them in turn, or an independent segmentation, as the reference:
 
-- the mean difference of Dice to the vote (ties are background), its standard error, the worst case;
-- the volume of small labels among others as a share of the true one: the mean, and that of all
-  together, and both of the vote;
-- components of the vote, two voxels or more, of which the answer keeps nothing: how many are true,
-  i.e. lie mostly inside the truth; how many of these most of the raters marked whom Consensus uses,
-  so that no slip made them; how many are false; and components of the answer beside the vote and
-  mostly outside the truth.
+- the mean difference in Dice from the vote (ties are background), its standard error, and the
+  worst case;
+- the volume of small labels among others relative to the true volume: the mean ratio and the ratio
+  of the totals, for Consensus and for the vote;
+- components of the vote, of two voxels or more, that Consensus deletes entirely: how many are true,
+  i.e. lie mostly inside the reference; how many of the true ones are marked by most of the raters
+  that Consensus uses, and are hence not due to gross errors; and how many are false;
+- components that Consensus adds to the vote mostly outside the reference.
 
 Rules are chosen on seeds below 3000 and on the even half of real cases (`--half even`); seeds 3000
-to 3999 and the odd half report. `--before` compares with a file kept of the same cases.
+to 3999 and the odd half report. `--before` compares with stored results for the same cases.
 
     python -m examples.benchmarks.methods.harm_evidence [--first-seed 3000] [--seeds 20]
         [--families leak cysts] [--sets LIDC crowd experts] [--half odd]
@@ -47,20 +48,21 @@ from itk_consensus.methods.consensus.components import lost_components
 from itk_consensus.methods.consensus.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.space.pieces import label_pieces
 
-#: A label among others is small if its truth has fewer voxels.
+#: A label among others is small if its true region has fewer voxels.
 SMALL = 900
 HALVES = ("even", "odd")
-#: Components that are counted.
+#: Kinds of components that are counted.
 COMPONENTS = ("true_deleted", "deleted_of_used", "false_deleted", "false_added")
 
 
 class Measured(NamedTuple):
-    """What the answer does to one case."""
+    """Differences between Consensus and the vote in one case."""
 
-    gain: float  #: Dice, less the vote's
-    small: list[tuple[int, int, int]]  #: Voxels of small labels: true ones, answer's and vote's
+    gain: float  #: Dice of Consensus minus Dice of the vote
+    #: Voxels of small labels in the reference, in Consensus and in the vote
+    small: list[tuple[int, int, int]]
     true_deleted: int
-    deleted_of_used: int  #: Of these, those that most of the raters used marked
+    deleted_of_used: int  #: True deleted components that most of the raters used marked
     false_deleted: int
     false_added: int
 
@@ -88,12 +90,12 @@ def measured(case: SpacedCase) -> Measured:
 
 
 def _raters_used(found: SharedConsensus, index: int) -> list[int]:
-    """One rater of each group that is used for a label."""
+    """Return one rater from each group of raters used for a label."""
     return [found.groups[group][0] for group in found.voters[index].asked]
 
 
 def _true_and_false(lost: Labels, truth: Labels) -> tuple[int, int]:
-    """Count components that lie mostly inside the truth, and the others."""
+    """Return the numbers of components that lie mostly inside the reference, and of the others."""
     pieces = label_pieces(lost)
     inside = np.bincount(pieces.places[truth], minlength=pieces.number + 1)
     true = int(np.count_nonzero(2 * inside[1:] > pieces.sizes[1:]))
@@ -101,7 +103,7 @@ def _true_and_false(lost: Labels, truth: Labels) -> tuple[int, int]:
 
 
 def row(group: str, name: str, gains: Sequence[float], cases: Sequence[Measured]) -> dict[str, Any]:
-    """What is kept of a family; `gains` are those of independent cases."""
+    """Return the stored results of a family; `gains` are those of independent cases."""
     small = np.array([sizes for case in cases for sizes in case.small])
     found: dict[str, Any] = {
         "group": group,
@@ -124,7 +126,7 @@ def row(group: str, name: str, gains: Sequence[float], cases: Sequence[Measured]
 
 
 def family_rows(seeds: Sequence[int], words: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Families whose names have one of the words; all if there are none."""
+    """Return families whose names contain one of the words; all if no words are given."""
     for group, name, drawn in all_settings(seeds):
         if not words or any(word in name for word in words):
             cases = [measured(case) for case in drawn]
@@ -132,7 +134,9 @@ def family_rows(seeds: Sequence[int], words: Sequence[str]) -> Iterator[dict[str
 
 
 def real_rows(sets: Iterable[str], half: str) -> Iterator[dict[str, Any]]:
-    """Real sets; the readers of one nodule, image or scan are one sample."""
+    """Return the rows of the real data sets; the readers of one nodule, image or scan are one
+    sample.
+    """
     for name in sets:
         gains, cases = [], []
         groups = itertools.groupby(SETS[name](), lambda case: case.name)
@@ -156,7 +160,7 @@ def _masks(raters: Sequence[Labels]) -> Labels:
 
 
 def shown(found: dict[str, Any], before: dict[str, float]) -> str:
-    """One line of the table."""
+    """Format one line of the table."""
     change = found["gain"] - before.get(found["name"], np.nan)
     counts = " ".join(f"{found[key]:4}" for key in COMPONENTS)
     line = (
@@ -170,7 +174,9 @@ def shown(found: dict[str, Any], before: dict[str, float]) -> str:
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The lines below the table: each group's mean, and components deleted in 100 cases."""
+    """Format the lines below the table: the mean of each group, and deleted components per 100
+    cases.
+    """
     for group in dict.fromkeys(one["group"] for one in rows):
         some = [one for one in rows if one["group"] == group]
         gains = np.array([one["gain"] for one in some])
@@ -187,7 +193,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"in 100 of {cases} simulated cases: {', '.join(rates)}"
 
 
-#: How groups are called on pages.
+#: Names of the groups in the documentation.
 TITLES = {
     "real": "real readers, the odd half",
     "noise": "noise",
@@ -199,7 +205,7 @@ TITLES = {
 
 
 def markdown(kept: dict[str, Any]) -> str:
-    """The table of a kept file by groups, small labels, and components deleted."""
+    """Format tables of stored results: groups, small labels, and deleted components."""
     rows = kept["rows"]
     lines = [
         f"Kept from `{kept['run']['command']}` at commit {kept['run']['commit']}, "
@@ -242,7 +248,7 @@ def _signed(value: float) -> str:
 
 
 def main() -> None:
-    """Measure, print and keep."""
+    """Measure, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--first-seed", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=20, help="seeds per family")

@@ -1,4 +1,5 @@
-"""What IntensityRefinementFilter adds to the fusers it refines, on real readers and crowds.
+"""Measure the gain of IntensityRefinementFilter over the fusers it refines, on real readers and
+crowds.
 
 Nodules on CT (LIDC-IDRI): each reader is left out in turn and compared with the fusion of the
 others. Crowds (BU-BIL): the fusion of seven workers is compared with the gold standard.
@@ -22,16 +23,16 @@ from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.votes.overlap import dice
 
 FUSERS: dict[str, Callable[[], Any]] = {
-    # A tie is background: more than half of the votes are needed.
+    # Ties are background: a strict majority is needed.
     "vote": lambda: MajorityVoteFilter(TieRule="background"),
     "consensus": ConsensusFilter,
 }
 
 
 def gain(image: Any, raters: list[Any], reference: Any, fuser: Any) -> tuple[float, float]:
-    """Gain in Dice by refining a fuser, and the weight of the intensities."""
+    """Return the gain in Dice from refining a fuser's result, and the weight of the intensities."""
     with warnings.catch_warnings():
-        # The warning that only one of two readers is left is expected.
+        # The warning that only one of two readers remains is expected.
         warnings.simplefilter("ignore", ConsensusWarning)
         before = fuser.Execute(raters)
         refinement = IntensityRefinementFilter(Image=image, Filter=fuser)
@@ -41,7 +42,7 @@ def gain(image: Any, raters: list[Any], reference: Any, fuser: Any) -> tuple[flo
 
 
 def nodule_gains(name: str) -> dict[str, list[tuple[float, float]]]:
-    """For each nodule, gain and weight for each left-out reader."""
+    """Return for each nodule the gain and the weight for each left-out reader."""
     gains = {}
     for nodule, (ct, readers) in deep_lidc.read_nodules().items():
         gains[nodule] = [
@@ -52,7 +53,7 @@ def nodule_gains(name: str) -> dict[str, list[tuple[float, float]]]:
 
 
 def crowd_gains(name: str, every: int = 1) -> dict[str, list[tuple[float, float]]]:
-    """For each set of images, gain and weight for each image."""
+    """Return for each set of images the gain and the weight for each image."""
     gains: dict[str, list[tuple[float, float]]] = {}
     for case in deep_bubil.read_cases()[::every]:
         one = gain(grey(case.image), case.workers, case.gold > 0, FUSERS[name]())
@@ -61,7 +62,7 @@ def crowd_gains(name: str, every: int = 1) -> dict[str, list[tuple[float, float]
 
 
 def grey(image: Any) -> Any:
-    """The mean of an image's channels."""
+    """Return the mean of an image's channels."""
     if image.GetNumberOfComponentsPerPixel() == 1:
         return image
     channels = [

@@ -1,4 +1,4 @@
-"""Paired differences of every fuser to the vote, on every set of real segmentations.
+"""Measure paired differences of every fuser from the vote on all sets of real segmentations.
 
     python real_evidence.py [--sets LIDC crowd] [--ants-python PYTHON] [--save real_evidence.json]
 
@@ -7,16 +7,16 @@
 - *experts*: each expert of BU-BIL against the consensus of the others, one tool of each person;
   every third image.
 - *kidneys*: each of three annotations of KiTS21 against the two others: kidneys, tumours, cysts.
-- *hippocampi*: 15 registered atlases against a manual truth, the six reported targets.
-- *prostates*: four networks against a human truth, the 20 on which nothing was chosen.
-- *skin*: eight dermatologists, each against the others, findings that three or more drew.
-- *KiTS19*: three annotations of KiTS21 against the independent truth of KiTS19.
+- *hippocampi*: 15 registered atlases against a manual segmentation, the six reported targets.
+- *prostates*: four networks against a manual segmentation, the 20 on which nothing was chosen.
+- *skin*: eight dermatologists, each against the others; findings drawn by three or more.
+- *KiTS19*: three annotations of KiTS21 against the independent reference of KiTS19.
 
 Dice and surface Dice (within the smallest voxel side) are means over labels; volume errors are
-relative, and their differences to those of the vote are given, so that less is better. Standard
-errors are over cases: nodules, images, scans. Ties of the vote are background. Other packages run
-if they are installed: SimpleITK, ANTs (in a separate environment), CMTK, crowd-kit. The data are
-next to the repository (../shared/data); missing sets are left out.
+relative; their differences from the vote's errors are given, so lower is better. Standard errors
+are over cases: nodules, images, scans. Ties of the vote are background. Other packages run if they
+are installed: SimpleITK, ANTs (in a separate environment), CMTK, crowd-kit. The data are next to
+the repository (../shared/data); missing sets are left out.
 """
 
 from __future__ import annotations
@@ -57,26 +57,27 @@ Labels = NDArray[Any]
 VOTE = "vote"
 MEASURES = ("dice", "surface_dice", "volume_error")
 
-#: Fusers that are equal to the vote for masks.
+#: Fusers that are identical to the vote for masks.
 THE_VOTE_AGAIN = (
     "MajorityVoteFilter",
     "LabelVotingImageFilter",
     "ProbabilityAverageFilter",
     "LogOpinionPoolFilter",
 )
-#: Its labels are objects, while those of these sets are classes; it is run for two labels only.
+#: Its labels are objects, whereas the labels of these data sets are classes, so it is run for two
+#: labels only.
 OF_OBJECTS = "InstanceConsensusFilter"
-#: For two labels and for many; they are equal for two.
+#: One for two labels and one for many; both give the same result for two labels.
 STAPLES = ("STAPLEImageFilter", "MultiLabelSTAPLEImageFilter")
 
-#: Step through the images of experts, which are slow to run and similar to each other.
+#: Use every third image of the experts, which are slow to process and similar to each other.
 EVERY_IMAGE = 3
 
 
 class Case(NamedTuple):
     """The raters' label maps of a case, and the reference."""
 
-    name: str  #: Cases with the same name are one sample for the standard error
+    name: str  #: Cases with the same name count as one sample in the standard error
     truth: Labels
     raters: list[Labels]
     spacing: tuple[float, ...]  #: In array order
@@ -85,20 +86,22 @@ class Case(NamedTuple):
 
 
 def lidc() -> Iterator[Case]:
-    """Each reader left out in turn."""
+    """Yield cases in which each reader in turn is the reference."""
     for path in sorted((DATA / "lidc").glob("*.nrrd")):
         readers, sides = masks_of(path)
         yield from _left_out(path.stem, list(readers.astype(np.uint8)), sides)
 
 
 def crowd() -> Iterator[Case]:
-    """Workers against the gold standard."""
+    """Yield workers, with the gold standard as the reference."""
     for number, (gold, workers, sides) in enumerate(crowd_cases()):
         yield Case(str(number), gold.astype(np.uint8), list(workers.astype(np.uint8)), sides)
 
 
 def experts() -> Iterator[Case]:
-    """Each expert left out in turn; the first tool of those who used two."""
+    """Yield cases in which each expert in turn is the reference; only the first tool of each
+    person is used.
+    """
     for path in sorted((DATA / "bubil").glob("*_experts.nrrd"))[::EVERY_IMAGE]:
         masks, sides = masks_of(path)
         people = masks[::2] if len(masks) > 3 else masks
@@ -109,7 +112,9 @@ def experts() -> Iterator[Case]:
 
 
 def kidneys() -> Iterator[Case]:
-    """Each annotation left out in turn; objects of one kind have one label."""
+    """Yield cases in which each annotation in turn is the reference; each kind of object has
+    one label.
+    """
     for path in sorted((DATA / "kits21").glob("*_annotations.nrrd")):
         image = sitk.ReadImage(str(path))
         objects = np.moveaxis(sitk.GetArrayFromImage(image), -1, 0)
@@ -119,7 +124,7 @@ def kidneys() -> Iterator[Case]:
 
 
 def hippocampi() -> Iterator[Case]:
-    """The targets on which nothing was chosen."""
+    """Yield the targets on which nothing was chosen."""
     for number in numbers()[CHOOSING:]:
         target = load(number)
         sides = (1.0, 1.0, 1.0)
@@ -127,19 +132,19 @@ def hippocampi() -> Iterator[Case]:
 
 
 def prostates() -> Iterator[Case]:
-    """Networks against a human truth."""
+    """Yield networks, with a manual segmentation as the reference."""
     yield from map(_of_truth, cohorts.prostates("report"))
 
 
 def skin() -> Iterator[Case]:
-    """Each dermatologist who drew a finding left out in turn."""
+    """Yield cases in which each dermatologist who drew a finding is in turn the reference."""
     for finding in cohorts.FINDINGS:
         for reader in range(8):
             yield from (_of_truth(c) for c in cohorts.findings(finding, reader) if c.truth.any())
 
 
 def kits19() -> Iterator[Case]:
-    """Kidneys and tumours against an independent truth."""
+    """Yield kidneys and tumours, with an independent reference."""
     yield from map(_of_truth, cohorts.kidneys())
 
 
@@ -165,7 +170,7 @@ SETS: dict[str, Callable[[], Iterator[Case]]] = {
 
 
 def answers(case: Case, ants_python: str | None) -> Iterator[tuple[str, Labels]]:
-    """Results of every suitable fuser, and of installed packages."""
+    """Return the results of all suitable fusers and of installed packages."""
     images = [_image(rater, case.spacing) for rater in case.raters]
     several = bool(max(rater.max() for rater in case.raters) > 1)
     yield VOTE, _array(ic.MajorityVote(images, TieRule="background"))
@@ -184,7 +189,7 @@ def answers(case: Case, ants_python: str | None) -> Iterator[tuple[str, Labels]]
 
 
 def _answer(fuser: Any, images: list[sitk.Image]) -> Labels | None:
-    """Label map of a fuser; None if it does not accept such images."""
+    """Return the label map of a fuser; None if it does not accept such images."""
     try:
         fuser.Execute(images)
     except InputError:
@@ -226,13 +231,13 @@ def _grown(near: NDArray[np.bool_]) -> NDArray[np.uint8]:
 
 
 def _crowd_kit(case: Case) -> Iterator[tuple[str, Labels]]:
-    """Results of crowd-kit's EM for masks, with its defaults."""
+    """Return the result of crowd-kit's EM for masks, with its defaults."""
     try:
         import pandas as pd
         from crowdkit.aggregation import SegmentationEM
     except ImportError:
         return
-    # It ignores neighbours, and needs images with two axes.
+    # It ignores neighbours, and requires images with two axes.
     flat = [(rater > 0).reshape(len(rater), -1) for rater in case.raters]
     rows = [("case", str(j), mask) for j, mask in enumerate(flat)]
     table = pd.DataFrame(rows, columns=["task", "worker", "segmentation"])
@@ -241,7 +246,7 @@ def _crowd_kit(case: Case) -> Iterator[tuple[str, Labels]]:
 
 
 def _cmtk(case: Case, images: list[sitk.Image]) -> Iterator[tuple[str, Labels]]:
-    """CMTK's shape-based averaging and, for atlases, its local vote."""
+    """Yield CMTK's shape-based averaging and, for atlases, its local vote."""
     with tempfile.TemporaryDirectory() as folder:
         given = {f"labels{n}": image for n, image in enumerate(images)}
         atlases = [case.image, *case.atlas_images] if case.image is not None else []
@@ -266,7 +271,7 @@ def _cmtk(case: Case, images: list[sitk.Image]) -> Iterator[tuple[str, Labels]]:
 
 
 def scores(answer: Labels, case: Case) -> dict[str, float]:
-    """Means over the labels of the truth."""
+    """Return means over the labels of the reference."""
     labels = [value for value in np.unique(case.truth) if value]
     tolerance = min(case.spacing)
     found: dict[str, list[float]] = {name: [] for name in MEASURES}
@@ -299,7 +304,7 @@ def _array(image: Any) -> Labels:
 
 
 def measured(case: Case, ants_python: str | None = None) -> tuple[str, dict[str, dict[str, float]]]:
-    """The name of a case, and each fuser's scores."""
+    """Return the name of a case, and the scores of each fuser."""
     ic.ProcessObject.SetGlobalDefaultNumberOfThreads(1)
     sitk.ProcessObject.SetGlobalDefaultNumberOfThreads(1)
     with warnings.catch_warnings():
@@ -308,7 +313,7 @@ def measured(case: Case, ants_python: str | None = None) -> tuple[str, dict[str,
 
 
 def summary(results: Sequence[tuple[str, dict[str, dict[str, float]]]]) -> list[dict[str, Any]]:
-    """A row for each fuser: means, and paired differences to the vote with standard errors."""
+    """Return a row per fuser: means, and paired differences from the vote with standard errors."""
     names = list(dict.fromkeys(name for name, _ in results))
     rows = []
     for fuser in results[0][1]:
@@ -328,14 +333,14 @@ def _of_case(results: Sequence[Any], name: str, fuser: str, measure: str) -> flo
 
 
 def shown(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """A line for each fuser."""
+    """Format a line for each fuser."""
     for row in rows:
         cells = (f"{row[f'{m}_gain']:+.4f} ± {row[f'{m}_error']:.4f}" for m in MEASURES)
         yield f"{row['fuser']:28} {row['dice']:.4f} " + "   ".join(cells)
 
 
 class _Measuring(NamedTuple):
-    """`measured` for one interpreter of ANTs; picklable, for a process pool."""
+    """Picklable call of `measured` with a given interpreter for ANTs, for a process pool."""
 
     ants_python: str | None
 

@@ -1,4 +1,4 @@
-"""Effect of SIMPLE's strictness on real crowds with a gold standard (BU-BIL).
+"""Measure the effect of SIMPLE's strictness on real crowds with a gold standard (BU-BIL).
 
 Needs the data folder next to the repository (../shared/data/bubil).
 """
@@ -19,7 +19,7 @@ from itk_consensus.votes.overlap import dice
 DATA = Path(__file__).resolve().parents[3] / "../shared/data/bubil"
 DEVIATIONS = (1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
 
-#: Raters, counted from 1, who share no voxel with the vote.
+#: Raters, counted from 1, whose masks do not overlap the vote.
 DREW_ELSEWHERE = {"d2_p10_experts": 3, "d2_p20_experts": 5, "d3_m26_crowd": 3, "d4_000154_crowd": 7}
 
 
@@ -31,7 +31,7 @@ class Crowd(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Mean Dice to the gold standard, and mean number of dropped raters."""
+    """Mean Dice with the gold standard, and mean number of dropped raters."""
 
     overlap: float
     dropped: float
@@ -45,12 +45,12 @@ def crowds(folder: Path = DATA) -> Iterator[Crowd]:
 
 
 def vote_overlap(crowd: Crowd) -> float:
-    """Dice of the majority vote to the gold standard."""
+    """Return the Dice of the majority vote with the gold standard."""
     return dice(sitk.GetArrayFromImage(MajorityVoteFilter().Execute(crowd.workers)), crowd.gold)
 
 
 def selection(cases: list[Crowd], deviations: float) -> Outcome:
-    """Outcome of SIMPLE with one strictness."""
+    """Return the outcome of SIMPLE with one strictness."""
     fuser = SIMPLEFilter(Deviations=deviations)
     overlaps, dropped = [], []
     for crowd in cases:
@@ -60,14 +60,14 @@ def selection(cases: list[Crowd], deviations: float) -> Outcome:
 
 
 def dropped_raters(name: str, folder: Path = DATA) -> list[int]:
-    """Raters who are dropped in one image with the default strictness, counted from 1."""
+    """Return the raters dropped in one image with the default strictness, counted from 1."""
     fuser = SIMPLEFilter()
     fuser.Execute(sitk.ReadImage(str(folder / f"{name}.nrrd")))
     return [rater + 1 for rater in fuser.GetDroppedRaters()]
 
 
 def main() -> int:
-    """Print the outcomes, and who is dropped in images where a rater drew elsewhere."""
+    """Print the outcomes, and the raters dropped in images in which a rater drew elsewhere."""
     cases = list(crowds())
     if not cases:
         print(f"no crowds in {DATA}: put the shared data beside the repository", file=sys.stderr)

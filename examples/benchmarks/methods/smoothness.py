@@ -1,8 +1,9 @@
-"""Gain by smoothness: votes and STAPLE with and without a spatial term, against a known truth.
+"""Measure the gain from a spatial term in votes and STAPLE, against a known segmentation.
 
-Settings are Table 3's discs at all seven radii, Table 4's three orders of jitter, those of the
-fusion benchmark with one deviating rater, and real crowd workers if the shared data are next to the
-repository. Also measures the time of a Potts field on a volume of 256 x 256 x 128.
+The settings are the discs of Table 3 at all seven radii, the three orders of jitter of Table 4,
+the settings of the fusion benchmark with one deviating rater, and real crowd workers if the shared
+data are next to the repository. Also measures the time of a Potts field on a volume of 256 x 256 x
+128.
 
     python -m examples.benchmarks.methods.smoothness [--seeds 24] [--first-seed 100]
 """
@@ -44,7 +45,7 @@ FUSERS: dict[str, Callable[[], LabelFusionFilter]] = {
 
 
 def settings(seeds: Sequence[int]) -> Iterator[tuple[str, list[Case]]]:
-    """Tables 3 and 4 in full, settings with one deviating rater, and the crowd."""
+    """Yield the full Tables 3 and 4, the settings with one deviating rater, and the crowd."""
     for radius in TABLE_3_RADII:
         yield f"Table 3, r {radius}", [class_imbalance_case(radius, seed) for seed in seeds]
     for order in TABLE_4_JITTER:
@@ -57,7 +58,7 @@ def settings(seeds: Sequence[int]) -> Iterator[tuple[str, list[Case]]]:
 
 
 def print_table(seeds: Sequence[int]) -> None:
-    """Mean Dice to the truth, one row per setting."""
+    """Print the mean Dice with the reference, one row per setting."""
     print(f"{'mean Dice':<22}", *(f"{name:>10}" for name in FUSERS))
     for name, cases in settings(seeds):
         means = (
@@ -68,7 +69,7 @@ def print_table(seeds: Sequence[int]) -> None:
 
 
 def print_times() -> None:
-    """Print seconds of one Execute on an organ by five raters with contour errors."""
+    """Print the seconds of one call of Execute on an organ by five raters with contour errors."""
     truth = ellipsoid_mask((128, 256, 256), (38, 60, 60))
     raters = list(contour_error_raters(truth.astype(np.uint8), 5))
     print("\n256 x 256 x 128, five raters with contour errors")

@@ -22,12 +22,12 @@ from examples.benchmarks.run_facts import run_facts
 STACKS = 300
 FAULT = "label_voting_with_the_fault_of_itk_5_4"
 RESULTS = Path(__file__).resolve().with_suffix(".json")
-#: Matrices with smaller differences are equal up to rounding.
+#: Matrices that differ by less are equal up to rounding.
 ROUNDING = 1e-9
 
 
 def tied_stacks(raters: int | None = None) -> Iterator[list[sitk.Image]]:
-    """Stacks with 2 to 5 labels, some with gaps, and by default 2 to 6 raters."""
+    """Return stacks with 2 to 5 labels, some with unused values, and by default 2 to 6 raters."""
     made, seed = 0, 0
     while made < STACKS:
         rng = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ def tied_stacks(raters: int | None = None) -> Iterator[list[sitk.Image]]:
 
 
 def answer(module: Any, images: list[sitk.Image], **parameters: Any) -> tuple[Any, Any]:
-    """Label map and confusion matrices; 200 iterations, since some stacks take thousands."""
+    """Return label map and confusion matrices; 200 iterations, since some stacks need thousands."""
     filter_ = module.MultiLabelSTAPLEImageFilter()
     for name, value in {"MaximumNumberOfIterations": 200, **parameters}.items():
         getattr(filter_, f"Set{name}")(value)
@@ -55,7 +55,9 @@ def answer(module: Any, images: list[sitk.Image], **parameters: Any) -> tuple[An
 
 
 def differing(stacks: Iterator[list[sitk.Image]], **parameters: Any) -> dict[str, int]:
-    """Number of stacks in which label maps, and matrices, differ from SimpleITK's."""
+    """Return the numbers of stacks in which the label map and the matrices differ from
+    SimpleITK's.
+    """
     maps = matrices = 0
     for images in stacks:
         ours, our_matrices = answer(itk_consensus, images, **parameters)
@@ -66,7 +68,7 @@ def differing(stacks: Iterator[list[sitk.Image]], **parameters: Any) -> dict[str
 
 
 def measured() -> dict[str, Any]:
-    """All quoted numbers; they are the same in every run."""
+    """Return all quoted numbers; they are the same in every run."""
     return {
         "SimpleITK": sitk.Version.VersionString(),
         "stacks": STACKS,

@@ -1,4 +1,4 @@
-"""Draw the picture of Getting started in docs/: `ic.plot` of the sample nodule.
+"""Draw the picture on the page "Getting started": `ic.plot` of the sample nodule.
 
 python -m examples.benchmarks.pictures.plot_picture
 """
@@ -18,7 +18,8 @@ def main() -> None:
     consensus = ic.ConsensusFilter()
     consensus.Execute(images)
     names = ["anna", "ben", "chris", "dora"]
-    # Without metadata, which contains Matplotlib's version, equal pictures have equal bytes.
+    # The metadata, which contain Matplotlib's version, are left out so that equal pictures have
+    # equal bytes.
     ic.plot(images, consensus, names=names).savefig(PICTURE, dpi=80, metadata={"Software": None})
 
 

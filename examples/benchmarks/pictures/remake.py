@@ -1,11 +1,11 @@
-"""Remake the pictures of pages in docs/, and store hashes of their templates.
+"""Remake the pictures of the documentation, and store hashes of their templates.
 
-python -m examples.benchmarks.pictures.remake                  all that are possible here
+python -m examples.benchmarks.pictures.remake                  all that can be made on this machine
 python -m examples.benchmarks.pictures.remake report-desktop.png start-plot.png
 
-Needs playwright and a chromium; pictures on CT need ../shared/data, that of the notebook nbconvert,
-that of the review the extra `review`. Pictures that cannot be made are listed and keep their old
-hash, so that the test of pictures still reports them as outdated.
+Requires Playwright and Chromium. CT pictures also require ../shared/data, the notebook picture
+requires nbconvert, and the review picture requires the extra `review`. Pictures that cannot be
+made are listed and keep their old hash, so the test of pictures still reports them as outdated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DOCS = ROOT / "docs"
 KEPT = DOCS / "pictures.json"
 
 _PAGE = ("report/*.css", "report/*.js", "report/page.py", "report/first_screen.py")
-#: The files that each picture in docs/ depends on, as patterns in the package.
+#: The files on which each picture in docs/ depends, as patterns in the package.
 TEMPLATES = {
     "start-plot.png": ("report/plot.py",),
     "report-desktop.png": _PAGE,
@@ -41,26 +41,26 @@ TEMPLATES = {
 
 
 def template_hash(picture: str) -> str:
-    """Hash of the files that a picture depends on."""
+    """Return the hash of the files on which a picture depends."""
     package = ROOT / "itk_consensus"
     files = sorted(path for pattern in TEMPLATES[picture] for path in package.glob(pattern))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def kept_hashes() -> dict[str, str]:
-    """Hashes of the templates with which pictures were made."""
+    """Return the hashes of the templates from which the pictures were made."""
     return dict(json.loads(KEPT.read_text(encoding="utf-8"))) if KEPT.exists() else {}
 
 
 def keep(pictures: Sequence[str]) -> None:
-    """Record that pictures were made with the current templates."""
+    """Record that pictures are made from the current templates."""
     hashes = kept_hashes() | {picture: template_hash(picture) for picture in pictures}
     text = json.dumps(dict(sorted(hashes.items())), indent=1) + "\n"
     KEPT.write_text(text, encoding="utf-8")
 
 
 def photograph(page: Path, width: int, mode: str) -> None:
-    """Photograph a whole page in a browser, next to the page."""
+    """Take a full-page screenshot in a browser and save it next to the page."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
@@ -75,7 +75,7 @@ def photograph(page: Path, width: int, mode: str) -> None:
 
 
 def remake_pages(wanted: Sequence[str], folder: Path) -> list[str]:
-    """Write the pages, photograph them, and crop the pictures."""
+    """Write the pages, take screenshots, and crop them."""
     writers = {
         "ct": report_pictures.write_ct,
         "nodule": report_pictures.write_nodule,
@@ -107,7 +107,7 @@ def remake_pages(wanted: Sequence[str], folder: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Remake pictures, and keep the hashes of their templates."""
+    """Remake pictures, and store the hashes of their templates."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="*", help=f"of {', '.join(TEMPLATES)} [default: all]")
     parser.add_argument("--folder", type=Path, help="where pages are kept, and taken from")

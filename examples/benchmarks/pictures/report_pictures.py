@@ -1,4 +1,4 @@
-"""Write pages, and make pictures of them for the README and the documentation.
+"""Write report pages, and take pictures of them for the README and the documentation.
 
 python -m examples.benchmarks.pictures.report_pictures FOLDER        writes pages and a notebook
 jupyter nbconvert --to html --execute FOLDER/notebook.ipynb   runs the notebook (needs Jupyter)
@@ -40,7 +40,7 @@ NOTEBOOK = (
 
 
 def raters_of(path: Path) -> list[Any]:
-    """Each component of an image as one rater."""
+    """Return each component of an image as one rater."""
     image = sitk.ReadImage(str(path))
     number = image.GetNumberOfComponentsPerPixel()
     return [sitk.VectorIndexSelectionCast(image, n, sitk.sitkUInt8) for n in range(number)]
@@ -66,7 +66,7 @@ def write_mr(folder: Path) -> None:
 
 
 def write_organs(folder: Path) -> None:
-    """Write the page of twenty-one organs by two readers, without an image."""
+    """Write the page of twenty-one organs by two readers, without a background image."""
     people = ("oncologist", "radiographer")
     vote = ic.MajorityVoteFilter()
     images = [sitk.ReadImage(str(DATA / "headneck" / f"0522c0017_{who}.nrrd")) for who in people]
@@ -77,13 +77,13 @@ def write_organs(folder: Path) -> None:
 
 
 def write_nodule(folder: Path) -> None:
-    """Write the page of the sample nodule, without an image."""
+    """Write the page of the sample nodule, without a background image."""
     consensus = ic.ConsensusFilter()
     consensus.Execute(ic.sample_case())
     ic.report(consensus, folder / "nodule.html", names=READERS[:4], label_names={1: "nodule"})
 
 
-#: Centre and radii of eight structures, in voxels of a grid of 30 x 90 x 100.
+#: Centres and radii of eight structures, in voxels of a grid of 30 x 90 x 100.
 ORGANS = {
     "Heart": ((14, 45, 55), (8, 14, 16)),
     "Lung_L": ((15, 45, 82), (12, 22, 11)),
@@ -97,7 +97,9 @@ ORGANS = {
 
 
 def write_structures(folder: Path) -> None:
-    """Write the page of eight structures by five readers; one swapped lungs, one mirrored."""
+    """Write the page of eight structures by five readers, one with swapped lungs and one
+    mirrored.
+    """
     rng = np.random.default_rng(4)
     shape, files = (30, 90, 100), []
     places = np.indices(shape).T
@@ -122,7 +124,9 @@ def write_structures(folder: Path) -> None:
 
 
 def write_study(folder: Path) -> None:
-    """Write a batch of forty simulated cases with a damaged file and slips of two readers."""
+    """Write a batch of forty simulated cases with a damaged file and gross errors of two
+    readers.
+    """
     inputs = folder / "study-in"
     for number, case in enumerate(ic.sample_cohort(40, seed=3)):
         here = inputs / f"case-{number:02d}"
@@ -143,13 +147,13 @@ def write_study(folder: Path) -> None:
     output = folder / "study-out"
     run_batch(cases, Plan("consensus", output, reports=True, overwrite=True, look=look))
     text = (output / "index.html").read_text(encoding="utf-8")
-    # Remove paths of this machine from pictures for the documentation.
+    # Remove paths on this machine from pictures for the documentation.
     text = text.replace(f"{folder.absolute()}/", "")
     (folder / "study.html").write_text(text, encoding="utf-8")
 
 
 def write_notebook(folder: Path) -> None:
-    """Write a notebook to be run, and a page with the output of its cells."""
+    """Write a notebook to be executed, and a page with the output of its cells."""
     cells = [
         {"cell_type": "code", "id": f"c{n}", "metadata": {}, "execution_count": None,
          "outputs": [], "source": text}
@@ -166,7 +170,7 @@ def write_notebook(folder: Path) -> None:
     (folder / "cells.html").write_text(text + "<h1>Cells</h1></main></html>")
 
 
-#: Pages, and whether they need the data next to the project.
+#: Pages, and whether they need the data next to the repository.
 PAGES: dict[Callable[[Path], None], bool] = {
     write_nodule: False,
     write_study: False,
@@ -188,7 +192,7 @@ def write_pages(folder: Path) -> None:
             write(folder)
 
 
-#: Name in docs/, the picture it is cropped from, and width, height and scale of the crop.
+#: Name in docs/, the picture from which it is cropped, and width, height and scale of the crop.
 CUTS = (
     ("report-desktop.png", "ct-1280-light.png", 1280, 1500, 0.7),
     ("report-phone-dark.png", "nodule-390-dark.png", 390, 1700, 1.0),
@@ -199,7 +203,7 @@ CUTS = (
 
 
 def cut_pictures(folder: Path, names: Sequence[str] | None = None) -> None:
-    """Crop the top (or the end) of each picture; reduce size and colours."""
+    """Crop the top (or the end) of each picture; reduce its size and number of colours."""
     from PIL import Image
 
     for name, source, width, height, scale in CUTS:

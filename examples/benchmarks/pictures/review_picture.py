@@ -1,8 +1,8 @@
-"""Make the picture of a review in docs/: an LIDC nodule by four readers in the application.
+"""Take the picture of a review in docs/: an LIDC nodule by four readers in the application.
 
     python -m examples.benchmarks.pictures.review_picture docs/review.png
 
-Needs itk-consensus[review], playwright, a chromium, and the CT of ../shared/data/lidc_ct
+Requires itk-consensus[review], Playwright, Chromium, and the CT in ../shared/data/lidc_ct
 (LIDC-IDRI, CC BY 3.0).
 """
 
@@ -23,7 +23,7 @@ READERS = 4
 
 
 def write_case(folder: Path) -> None:
-    """Write the first nodule with four readers, one file each, and its CT."""
+    """Write the first nodule by four readers, one file each, and its CT."""
     for path in sorted(DATA.glob("*_readers.nrrd")):
         readers = sitk.ReadImage(str(path))
         if readers.GetNumberOfComponentsPerPixel() == READERS:

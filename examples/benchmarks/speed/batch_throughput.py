@@ -1,4 +1,4 @@
-"""Speed-up by two workers instead of one, on many small cases, one of them corrupt.
+"""Measure the speed-up with two workers instead of one on many small cases, one of them corrupt.
 
 Writes its cases to a temporary folder:  python -m examples.benchmarks.speed.batch_throughput
 """
@@ -20,7 +20,9 @@ from itk_consensus.batch.plan import Plan
 
 
 def write_cases(folder: Path, number: int, side: int) -> list[BatchCase]:
-    """Spheres drawn by four raters of different size, and one file that is not an image."""
+    """Write spheres drawn by four raters with different radii, and one file that is not an
+    image.
+    """
     grid = np.indices((side, side, side)) - side / 2
     rng = np.random.default_rng(0)
     for index in range(number):
@@ -36,7 +38,7 @@ def write_cases(folder: Path, number: int, side: int) -> list[BatchCase]:
 
 
 def timed(cases: list[BatchCase], plan: Plan, jobs: int) -> tuple[float, list[str]]:
-    """Seconds for all cases, and the names of those that failed."""
+    """Return the seconds for all cases, and the names of those that failed."""
     start = time.perf_counter()
     results = run_batch(cases, plan, jobs=jobs)
     took = time.perf_counter() - start

@@ -1,10 +1,10 @@
-"""Compare times with SimpleITK's, with peak memory and growth.
+"""Compare run times with SimpleITK's, and measure peak memory and growth.
 
 MODULE is examples.benchmarks.speed.benchmark:
 
 python -m MODULE                              every part; the clinical ones take long
 python -m MODULE --only first crowd           some parts, as listed by --help
-python -m MODULE --only waiting               work around a fusion, with limits
+python -m MODULE --only waiting               work before and after a fusion, with limits
 python -m MODULE --only crowd --workload Vote only clinical rows, or fusers, named like this
 python -m MODULE --save benchmark.json        also stores results and plot there
 python -m MODULE --readme README.md           writes stored results to the README
@@ -50,7 +50,7 @@ Row = dict[str, Any]
 Shape = tuple[int, ...]
 
 
-#: Choices of --only.
+#: Values of --only.
 PARTS = ("first", "waiting", "atlases", "crowd", "growth", "fusers", "peers")
 
 
@@ -116,7 +116,7 @@ def run(
     workload: str = "",
     peers_python: Path | None = None,
 ) -> Row:
-    """Measure parts, and of clinical ones the given workloads; print each result."""
+    """Measure the given parts, clinical ones with the given workloads only; print each result."""
     results: Row = {"environment": environment()}
     if "first" in only:
         results |= _first_part(plan)
@@ -161,7 +161,7 @@ def run(
 
 
 def _first_part(plan: Plan) -> Row:
-    """Few raters and labels, large volumes, and growth of the time."""
+    """Measure few raters and labels, large volumes, and the growth of the run time."""
     small, large = size_text(plan.small), size_text(plan.large)
     voxels = plan.small[0] * plan.small[1] * plan.small[2]
     return {
@@ -179,7 +179,7 @@ def _first_part(plan: Plan) -> Row:
             rater_scaling(plan.small, plan.raters, plan.scaling_effort),
             scaling_line,
         ),
-        # Last, since its raters occupy more than a gigabyte until the end of the run.
+        # Run last, since its raters occupy more than a gigabyte until the end of the run.
         "extra_memory": _shown(
             f"Memory beyond inputs and output, {large}", extra_memory(plan.large), memory_line
         ),
@@ -187,7 +187,7 @@ def _first_part(plan: Plan) -> Row:
 
 
 def environment() -> Row:
-    """Facts about the machine and the libraries."""
+    """Return facts about the machine and the libraries."""
     return {
         "run": run_facts(),
         "processor": _processor(),
@@ -201,14 +201,15 @@ def environment() -> Row:
 
 
 def save(results: Row, path: Path) -> None:
-    """Write the results, in addition to those of other parts, and the plot."""
+    """Write the results, merged with those of other parts, and the plot."""
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     run = results["environment"]["run"]
     runs = {**kept.get("runs", {}), **{part: run for part in results if part != "environment"}}
     whole = {**kept, **results, "runs": runs}
     if "comparisons" not in results and "environment" in kept:
-        whole["environment"] = kept["environment"]  # parts with other runs have their own
+        # the facts about runs of single parts are in `runs`
+        whole["environment"] = kept["environment"]
     path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"Results in {path}")
     if "voxel_scaling" in results:
@@ -218,7 +219,7 @@ def save(results: Row, path: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run as a program."""
+    """Run the benchmark from the command line."""
     options = _parser().parse_args(arguments)
     if options.readme is not None:
         update_readme(options.readme, json.loads(options.results.read_text(encoding="utf-8")))
@@ -227,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
     plan = QUICK if options.quick else FULL
     for part in options.only:
-        # One by one, so that results of an interrupted run are stored.
+        # Save after each part, so that results of an interrupted run are kept.
         results = run(plan, [part], options.workload, options.peers)
         for path in (options.output / KEPT.name, options.save):
             if path is not None:
@@ -275,7 +276,7 @@ def _shown(title: str, rows: Iterator[Row], line: Callable[[Row], str]) -> list[
 
 
 def _processor() -> str:
-    """Name of the processor; on Linux it is read from a file."""
+    """Return the name of the processor; on Linux it is read from a file."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

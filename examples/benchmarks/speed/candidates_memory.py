@@ -1,8 +1,8 @@
-"""Hundreds of candidates, one at a time: memory of the accumulator, in volumes of one candidate.
+"""Measure the accumulator's memory for hundreds of candidates, in units of one candidate's volume.
 
     python -m examples.benchmarks.speed.candidates_memory
 
-Measures the peak memory of the process beyond that before the first candidate. Candidates have the
+The increase of the process's peak memory since the first candidate is measured. Candidates have the
 same 100 structures, slightly displaced. The requirement for masks, with ``--candidates 300`` of the
 size 160 x 192 x 160, is less than four volumes of labels.
 """
@@ -37,22 +37,22 @@ def candidates(number: int, labels: int, shape: tuple[int, ...]) -> Iterator[np.
 
 
 def accumulated(made: Iterable[np.ndarray]) -> np.ndarray:
-    """Vote of candidates that are added one by one."""
+    """Return the vote of candidates that are added one by one."""
     votes = ic.PatternAccumulator()
     for candidate in made:
         votes.add(candidate)
-        del candidate  # before the next one is read
+        del candidate  # release it before the next one is read
     fused: np.ndarray = votes.fuse(ic.LabelVotingImageFilter())
     return fused
 
 
 def run(number: int, labels: int) -> None:
-    """Accumulate in this process, and print the memory beyond that of making candidates."""
+    """Accumulate in this process; print its memory use beyond that of generating the candidates."""
     made = candidates(number + 1, labels, SHAPE)
     first = next(made)
     accumulated([first[:8, :8, :8]])  # imports everything before the measurement
     del first
-    ctypes.CDLL(None).malloc_trim(0)  # otherwise freed memory would be reused uncounted
+    ctypes.CDLL(None).malloc_trim(0)  # otherwise reused memory would not be counted
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before, start = peak_memory(), time.perf_counter()
     fused = accumulated(made)

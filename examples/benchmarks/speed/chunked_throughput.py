@@ -1,11 +1,11 @@
-"""Volumes larger than memory: time and memory, compared with reading and writing by dask.
+"""Measure fusion of volumes larger than memory against reading and writing with dask.
 
     python -m examples.benchmarks.speed.chunked_throughput --folder /scratch
 
-makes stores by repeating a small case, fuses them in separate processes, and writes
+creates stores by repeating a small case, fuses them in separate processes, and writes
 ``chunked_throughput.json``, from which ``make docs`` writes the figures of
 ``docs/howto/out-of-core.md``.
-``--shrink 8`` divides every side, for a quick test.
+``--shrink 8`` divides the size along every axis by 8, for a quick test.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ RATERS = 5
 CHUNK = (128, 128, 128)
 STARTS = 20
 
-#: Shapes of the stores, and labels in them.
+#: Shapes of the stores, and their numbers of labels.
 BINARY = (512, 2048, 2048), 2
 ATLASES = (512, 1024, 1024), 100
 
 
 def small_case(labels: int, rater: int, shape: tuple[int, ...] = CHUNK) -> np.ndarray:
-    """Cells around seeds, slightly displaced by every rater; label 0 around them."""
+    """Return cells around seeds, slightly displaced by every rater; the surroundings have label
+    0.
+    """
     seeds = np.random.default_rng(3000).uniform(0.15, 0.85, (labels - 1, 3)) * shape
     moved = seeds + np.random.default_rng(3001 + rater).normal(0, 1.0, seeds.shape)
     grid = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1)
@@ -68,7 +70,7 @@ def make_stores(folder: Path, shape: tuple[int, ...], labels: int) -> list[Path]
 
 
 def copy_with_dask(paths: list[Path], output: Path) -> None:
-    """Read every store once and write one result, with the blocks of the fusion."""
+    """Read every store once and write one result, with the same blocks as the fusion."""
     import dask.array as da
 
     chunks = block_size(open_volume(paths[0]))
@@ -95,7 +97,7 @@ def fuse(method: str, paths: list[Path], output: Path) -> None:
 
 
 def measured(what: str, paths: list[Path], output: Path) -> dict[str, float]:
-    """Seconds and peak memory of an operation in a separate process."""
+    """Return seconds and peak memory of an operation in a separate process."""
     command = [sys.executable, "-m", __spec__.name, "--only", what, *map(str, [*paths, output])]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout)
@@ -112,20 +114,20 @@ def run_only(words: list[str]) -> None:
     else:
         fuse(what, paths, output)
     seconds = time.perf_counter() - started
-    # Processor time hardly depends on other work on the machine.
+    # Processor time hardly depends on other work on this machine.
     used = {"processor_seconds": time.process_time()}
     print(json.dumps({"seconds": seconds, **used, "peak_gb": peak_memory()}))
 
 
 def peak_memory() -> float:
-    """Peak memory of this process in gigabytes; getrusage would include its parent's."""
+    """Return the peak memory of this process in gigabytes; getrusage would include its parent's."""
     status = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     line = next(line for line in status if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024 / 1e9
 
 
 def compare(folder: Path, shape: tuple[int, ...], labels: int, methods: list[str]) -> list[Any]:
-    """Run every method and dask alone in turns; the best of two runs each."""
+    """Alternate between all methods and plain dask; return the best of two runs each."""
     paths = make_stores(folder, shape, labels)
     output = folder / "fused.zarr"
     rounds: dict[str, list[dict[str, float]]] = {what: [] for what in ["dask alone", *methods]}

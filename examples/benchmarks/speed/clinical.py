@@ -1,4 +1,4 @@
-"""Clinical sizes: many atlases and labels, or many noisy raters, with SimpleITK in the same run.
+"""Measure clinical workloads, of many atlases and labels or noisy raters, against SimpleITK.
 
 Times are relative to SimpleITK on the same stack: its vote for label maps, its STAPLE for noisy
 masks. Memory is the peak of a separate process beyond inputs and output.
@@ -26,10 +26,10 @@ STAPLE = "sitk.STAPLE"
 
 
 class Workload(NamedTuple):
-    """An operation on a stack, and the limit of its time relative to the reference.
+    """An operation on a stack, and the limit of its run time relative to the reference.
 
-    The limit is the requirement that was set, for two cores, when the workload was added; it was
-    not derived from measurements. Workloads without a limit are run once.
+    The limit is the requirement set, for two cores, when the workload was added; it was not
+    derived from measurements. Workloads without a limit are run once.
     """
 
     operation: str
@@ -70,7 +70,7 @@ ATLAS_WORKLOADS = (
         Workload(f"{what} of {short_name(name)}, SimpleITK images", 5)
         for what in DERIVED
         for name in FUSER_MODULES
-        if name != "STAPLEImageFilter"  # for two labels only
+        if name != "STAPLEImageFilter"  # accepts two labels only
     ),
     *(
         Workload(f"{what} of {name}, SimpleITK images", 15)
@@ -108,7 +108,7 @@ CROWD_WORKLOADS = (
         )
     ),
 )
-#: One organ whose contours differ; the reference is SimpleITK's STAPLE.
+#: One organ with differing contours; the reference is SimpleITK's STAPLE.
 ORGAN_WORKLOADS = (
     # One second on a machine where SimpleITK's STAPLE took 3.9.
     Workload("Consensus, SimpleITK images", 5, 0.25),
@@ -116,13 +116,13 @@ ORGAN_WORKLOADS = (
 
 
 def atlas_workloads(shape: Shape, labels: int, effort: Effort, named: str = "") -> Iterator[Row]:
-    """Voting, EM and spatial methods on atlases of many labels."""
+    """Measure voting, EM and spatial methods on atlases of many labels."""
     for workload in _chosen(ATLAS_WORKLOADS, named):
         yield _measured(workload, f"{ATLASES} {labels}", VOTE, shape, effort)
 
 
 def crowd_workloads(shape: Shape, effort: Effort, named: str = "") -> Iterator[Row]:
-    """Workloads with noise at every voxel, and the same without it."""
+    """Measure workloads with noise at every voxel, and the same without noise."""
     for workload in _chosen(CROWD_WORKLOADS, named):
         yield _measured(workload, CROWD, STAPLE, shape, effort)
     for workload in _chosen(ORGAN_WORKLOADS, named):
@@ -132,7 +132,7 @@ def crowd_workloads(shape: Shape, effort: Effort, named: str = "") -> Iterator[R
 def growth(
     shape: Shape, labels: Sequence[int], numbers: Sequence[int], effort: Effort
 ) -> Iterator[Row]:
-    """Time by number of labels, for 15 atlases, and by number of atlases."""
+    """Measure the time by number of labels, for 15 atlases, and by number of atlases."""
     half = max(labels) // 2
     stacks = [("labels", f"{ATLASES} {count}", 15) for count in labels]
     stacks += [("atlases", f"{ATLASES} {half}", number) for number in numbers]
@@ -151,7 +151,7 @@ def growth(
 
 
 def _chosen(workloads: Sequence[Workload], named: str) -> list[Workload]:
-    """The named workloads, or those with a limit; some others take minutes."""
+    """Return the named workloads, or those with a limit; some others take minutes."""
     if not named:
         return [workload for workload in workloads if workload.limit is not None]
     return [workload for workload in workloads if named in workload.operation]
@@ -191,7 +191,9 @@ def _call(name: str, stack: Sequence[Any]) -> Any:
 
 
 def _iterations(stack: Sequence[Any]) -> int:
-    """Number of iterations of MultiLabelSTAPLE, including the one that detects convergence."""
+    """Return the number of iterations of MultiLabelSTAPLE, including the one that detects
+    convergence.
+    """
     from itk_consensus import MultiLabelSTAPLEImageFilter
 
     fuser = MultiLabelSTAPLEImageFilter()

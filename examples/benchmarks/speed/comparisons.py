@@ -1,4 +1,6 @@
-"""Compare STAPLE with SimpleITK's, one start with twenty, and both with reading the images."""
+"""Compare STAPLE with SimpleITK's, one initialisation with twenty, and both with reading the
+images.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,10 @@ Row = dict[str, Any]
 
 
 class Comparison(NamedTuple):
-    """Two operations, and the requirement for their times.
+    """Two operations, and the requirement for their run times.
 
     `wanted` is "at least" (times faster than the reference) or "at most" (times its cost). The
-    limits are requirements that were set, for two cores, before the first measurement.
+    limits are requirements set, for two cores, before the first measurement.
     """
 
     ours: str
@@ -62,13 +64,13 @@ MOST_NARROW_PATTERNS = 65_536
 
 
 def small_volume(shape: tuple[int, ...], effort: Effort) -> Iterator[Row]:
-    """Operations that SimpleITK has too."""
+    """Measure operations that SimpleITK also offers."""
     yield from compare(CONTOUR_ERROR, shape, 5, SMALL_BINARY, effort)
     yield from compare(ORGANS, shape, 5, SMALL_MULTILABEL, effort)
 
 
 def large_volume(shape: tuple[int, ...], effort: Effort) -> Iterator[Row]:
-    """STAPLE compared with the minimum that any fusion must do."""
+    """Compare STAPLE with the minimum work that any fusion must do."""
     yield from compare(CONTOUR_ERROR, shape, 5, LARGE_BINARY, effort)
 
 
@@ -79,7 +81,7 @@ def compare(
     comparisons: Sequence[Comparison],
     effort: Effort,
 ) -> Iterator[Row]:
-    """Run the operations of several comparisons on one stack, in turn."""
+    """Run the operations of several comparisons on one stack, alternating between them."""
     stack = raters(kind, shape, number)
     names = dict.fromkeys(name for c in comparisons for name in (c.ours, c.reference))
     calls = {name: partial(OPERATIONS[name].run, OPERATIONS[name].images(stack)) for name in names}
@@ -106,16 +108,17 @@ def compare(
 
 
 def extra_memory(shape: tuple[int, ...]) -> Iterator[Row]:
-    """Memory of STAPLE on arrays beyond inputs and output, for few and for many patterns."""
+    """Measure STAPLE's memory on arrays beyond inputs and output, for few and for many patterns."""
     for kind, number in MEMORY_STACKS:
-        # Raters of a longer stack begin with those of a shorter one, so noise is drawn once.
+        # The raters of a shorter stack are the first ones of a longer stack, so noise is drawn
+        # only once.
         longest = max(n for k, n in MEMORY_STACKS if k == kind)
         stack = raters(kind, shape, longest)[:number]
         patterns = number_of_patterns(stack)
         peak = _peaks([STAPLE_ARRAYS], kind, shape, longest, number)[STAPLE_ARRAYS]
         output = np.dtype(np.float64).itemsize * stack[0].size
         per_voxel = None if peak is None else (peak - output) / stack[0].size
-        # One code per voxel, of 16 bits or, with more patterns, of 32.
+        # There is one code per voxel, of 16 bits or, with more patterns, of 32 bits.
         limit = 2 if patterns <= MOST_NARROW_PATTERNS else 4
         yield {
             **json_stack(kind, shape, number),
@@ -137,7 +140,7 @@ def _peaks(
 
 
 def _largest_difference(comparison: Comparison, outputs: dict[str, Any]) -> float | None:
-    """Largest difference between two results; None if they should not be equal."""
+    """Return the largest difference between two results; None if they need not be equal."""
     if not comparison.reference.startswith("sitk."):
         return None
     ours, reference = (

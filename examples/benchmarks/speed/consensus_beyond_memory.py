@@ -1,12 +1,13 @@
-"""Consensus of volumes larger than memory: processor time against that in memory, and peak memory.
+"""Measure Consensus on volumes larger than memory: processor time relative to memory, and peak
+memory.
 
     python -m examples.benchmarks.speed.consensus_beyond_memory --folder /scratch
 
-makes a cell by three readers, in which tubes, blobs and small lesions are periodic. One cell is
-fused in memory and from store to store, which must give the same labels; 4 x 4 x 4 cells, of which
-the central 2 x 1 x 1 contain tissue, as in microscopy, are fused from store to store only. Every
-run is a separate process. ``--shrink 2`` divides the cell's sides, ``--cells 1`` leaves out the
-large store.
+makes a cell by three readers, in which tubes, blobs and small lesions are periodic. One cell, and
+two, are fused in memory and from store to store, which must give the same labels; 4 x 4 x 4 cells,
+of which the central 2 x 1 x 1 contain tissue, as in microscopy, are fused from store to store only.
+Every run is a separate process. ``--shrink 2`` divides the cell's sides, ``--cells 1`` leaves out
+the large store.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from itk_consensus.chunked.big_volumes import fuse_volumes
 
 RESULTS = Path(__file__).with_suffix(".json")
 CELL = (256, 512, 512)
+IN_MEMORY = ((1, 1, 1), (2, 1, 1))
 REPEATED = (4, 4, 4)
 #: Range of cells with tissue along each axis.
 TISSUE = ((1, 3), (1, 2), (1, 2))
@@ -42,7 +44,7 @@ Array = NDArray[np.float32]
 
 
 def smooth_noise(rng: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Array:
-    """Periodic smooth noise of unit variance."""
+    """Return periodic smooth noise of unit variance."""
     coarse = 2 ** int(np.log2(sigma / 2))
     noise = rng.standard_normal([size // coarse for size in shape], np.float32)
     noise = gaussian_filter(noise, sigma / coarse, mode="wrap")
@@ -52,7 +54,7 @@ def smooth_noise(rng: np.random.Generator, shape: tuple[int, ...], sigma: float)
 
 
 def _finer(values: Array, axis: int, times: int) -> Array:
-    """Periodic linear interpolation along an axis."""
+    """Interpolate linearly and periodically along an axis."""
     after = np.roll(values, -1, axis)
     parts = [values + np.float32(k / times) * (after - values) for k in range(times)]
     joined = np.stack(parts, axis + 1)
@@ -62,7 +64,7 @@ def _finer(values: Array, axis: int, times: int) -> Array:
 
 
 def readers(shape: tuple[int, ...]) -> list[NDArray[np.uint8]]:
-    """Masks by three readers: blobs and tubes across borders, and lesions that some miss."""
+    """Return masks by three readers: blobs and tubes across borders, and lesions that some miss."""
     rng = np.random.default_rng(SEED)
     # Large blobs, and tubes where two smooth fields are both near zero.
     level = smooth_noise(rng, shape, 40.0) - 1.9
@@ -113,7 +115,7 @@ def run_only(what: str, folder: Path) -> None:
         arrays = [zarr.open_array(str(path), mode="r")[:] for path in paths]
     started, used = time.perf_counter(), time.process_time()
     if what == "memory":
-        fused = ic.ConsensusFilter().fused_once(arrays)
+        fused = ic.ConsensusFilter().fuse_once(arrays)
         np.save(folder / "memory.npy", fused)
     else:
         filter_ = ic.ConsensusFilter() if what == "store" else ic.MajorityVoteFilter()
@@ -127,7 +129,7 @@ def run_only(what: str, folder: Path) -> None:
 
 
 def measured(what: str, folder: Path) -> dict[str, float]:
-    """Time and peak memory of an operation in a separate process."""
+    """Return time and peak memory of an operation in a separate process."""
     command = [sys.executable, "-m", __spec__.name, "--only", what, "--folder", str(folder)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -140,7 +142,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="for stores of some gigabytes")
     parser.add_argument("--shrink", type=int, default=1)
-    parser.add_argument("--cells", type=int, default=int(np.prod(REPEATED)), help="1: small only")
+    parser.add_argument(
+        "--cells", type=int, default=int(np.prod(REPEATED)), help="1: what fits only"
+    )
     parser.add_argument("--only", help=argparse.SUPPRESS)
     parser.add_argument("--output", type=Path, default=RESULTS)
     given = parser.parse_args()
@@ -150,17 +154,21 @@ def main() -> None:
     shape = tuple(size // given.shrink for size in CELL)
     cell = readers(shape)
     rows = []
-    for repeats in ((1, 1, 1), REPEATED)[: 1 + (given.cells > 1)]:
+    for repeats in (*IN_MEMORY, REPEATED)[: len(IN_MEMORY) + (given.cells > 1)]:
         folder = given.folder / "x".join(map(str, repeats))
         folder.mkdir(parents=True)
         write_stores(folder, cell, repeats)
         voxels = int(np.prod(shape)) * int(np.prod(repeats))
-        kinds = ["vote", "store"] if rows else ["memory", "vote", "store"]
+        fits = repeats in IN_MEMORY
+        kinds = ["memory", "vote", "store"] if fits else ["vote", "store"]
         found = {kind: measured(kind, folder) for kind in kinds}
         for one in found.values():
             one["nanoseconds_per_voxel"] = round(one["processor_seconds"] / voxels * 1e9, 1)
         row = {"shape": [n * r for n, r in zip(shape, repeats, strict=True)], **found}
-        if not rows:
+        if fits:
+            row["times_of_memory"] = round(
+                found["store"]["processor_seconds"] / found["memory"]["processor_seconds"], 2
+            )
             stored = zarr.open_array(str(folder / "store.zarr"), mode="r")[:]
             row["same"] = bool(np.array_equal(stored, np.load(folder / "memory.npy")))
         rows.append(row)

@@ -1,8 +1,9 @@
-"""Growth of the time of every fuser with raters and with labels, compared with limits.
+"""Measure how every fuser's run time grows with raters and labels, compared with limits.
 
-Ratio of the processor times of two runs on atlas phantoms of the same size: with twice the raters,
-or with four times the labels. The number of patterns, which is at most that of disputed voxels,
-grows with both. If the number of EM iterations grows too, a note gives the growth per iteration.
+Growth is the ratio of the processor times of two runs on atlas phantoms of the same size, one of
+them with twice the raters or four times the labels. The number of patterns, which is at most the
+number of disputed voxels, grows with both. If the number of EM iterations grows too, a note gives
+the growth per iteration.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from examples.benchmarks.speed.waiting import Row, Shape, Wait, least, row_of
 from itk_consensus.methods.registry import FUSER_MODULES, load_filter, short_name
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
-#: Fusers, and those among the other filters, that need images.
+#: Filters that require images.
 WITH_IMAGES = ("LocallyWeightedVoteFilter", "JointLabelFusionFilter")
-#: For two labels only.
+#: Accepts two labels only.
 BINARY = "STAPLEImageFilter"
 MOST_GROWTH = {"raters": 2.5, "labels": 5.0}
 
 
 class Numbers(NamedTuple):
-    """Numbers of raters and labels, in the smaller and in the larger run."""
+    """Numbers of raters and labels in the smaller and in the larger run."""
 
     raters: tuple[int, int] = (20, 40)
     labels_of_raters: int = 100
@@ -33,7 +34,7 @@ class Numbers(NamedTuple):
 
 
 def growth_of_fusers(shape: Shape, numbers: Numbers, rounds: int, named: str = "") -> Iterator[Row]:
-    """A row for every fuser and axis, or for those whose names contain a word."""
+    """Yield a row for every fuser and axis, or for those whose names contain a word."""
     for name in (*FUSER_MODULES, *WITH_IMAGES):
         if named not in name:
             continue
@@ -47,7 +48,7 @@ def growth_of_fusers(shape: Shape, numbers: Numbers, rounds: int, named: str = "
 def _grown(
     name: str, axis: str, shape: Shape, few: tuple[int, int], many: tuple[int, int], rounds: int
 ) -> Row:
-    """The growth of one fuser from few to many (labels, raters)."""
+    """Return the growth of one fuser from few to many (labels, raters)."""
     fusers, seconds = [], []
     for labels, number in (few, many):
         fuser, maps = _fuser_and_maps(name, shape, labels, number)

@@ -25,12 +25,12 @@ STAPLE_ARRAYS = "STAPLE, arrays"
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation, and the kind of images it takes."""
+    """An operation, and the kind of images it accepts."""
 
     as_image: Callable[[Array], Any]
     as_array: Callable[[Any], Array]
     run: Callable[[list[Any]], Any]
-    output_bytes: int = 1  #: per voxel, of what `run` returns for uint8 inputs
+    output_bytes: int = 1  #: per voxel, of the output of `run` for uint8 inputs
 
     def images(self, raters: Iterable[Array]) -> list[Any]:
         """Convert raters to the inputs of this operation."""
@@ -50,7 +50,7 @@ def _itk_array(image: Any) -> Array:
 
 
 def _read_inputs_fill_output(arrays: list[Array]) -> Array:
-    """The minimum work of a fusion to float64: read every input and write the output."""
+    """Do the minimum work of a fusion to float64: read every input and write the output."""
     for array in arrays:
         array.max()
     output = np.empty(arrays[0].shape, np.float64)
@@ -74,14 +74,14 @@ def _cohort_of_one(images: list[Any]) -> Any:
 
 
 def _derived(fuser: Any, output: str, images: list[Any]) -> Any:
-    """An output that is requested after Execute."""
+    """Return an output that is requested after Execute."""
     used = fuser()
     used.Execute(images)
     return getattr(used, output)()
 
 
 def _conformal_band(images: list[Any]) -> Any:
-    """The band for the vote's shares, which are also returned."""
+    """Return the band for the vote's shares, and the shares."""
     vote = itk_consensus.MajorityVoteFilter()
     vote.Execute(images)
     share = vote.GetProbabilityImage()
@@ -89,21 +89,21 @@ def _conformal_band(images: list[Any]) -> Any:
 
 
 def _atlas(labels: Array) -> tuple[Any, Any]:
-    """An atlas: labels, and a noisy image with a different grey value for each label."""
+    """Return an atlas: labels, and a noisy image with a different grey value for each label."""
     noise = np.random.default_rng(0).normal(0, 8, labels.shape)
     looked_at = (60 + 37 * labels.astype(np.float32) % 100 + noise).astype(np.float32)
     return sitk.GetImageFromArray(labels), sitk.GetImageFromArray(looked_at)
 
 
 def _of_atlases(fuser: Any, atlases: list[tuple[Any, Any]]) -> Any:
-    """Label the first atlas's image by all of them."""
+    """Label the first atlas's image by all atlases."""
     labels, looked_at = map(list, zip(*atlases, strict=True))
     return fuser(Image=looked_at[0], AtlasImages=looked_at).Execute(labels)
 
 
 @cache
 def _calibrated_band() -> Any:
-    """A band calibrated on arbitrary small cases."""
+    """Return a band calibrated on arbitrary small cases."""
     truth = ellipsoid_mask((16, 16, 16), (4, 5, 6)).view(np.uint8)
     cases = [contour_error_raters(truth, 5, seed=seed) for seed in range(10)]
     shares = [np.mean(case, axis=0) for case in cases]
@@ -155,7 +155,7 @@ OPERATIONS |= {
     )
     for name in ("JointLabelFusion", "LocallyWeightedVote")
 }
-#: Later outputs, by name, with their bytes per voxel.
+#: Outputs requested after Execute, by name, with their bytes per voxel.
 DERIVED = {
     "probability": ("GetProbabilityImage", 8),
     "uncertainty": ("GetUncertaintyImage", 4),

@@ -1,7 +1,7 @@
 """Measure the peak memory of one operation in a separate process.
 
-Run as a module, it is that process: it loads the inputs, resets the kernel's high-water mark to the
-memory in use, runs the operation once, and prints the increase of the mark.
+The process runs this file as a module: it loads the inputs, resets the kernel's high-water mark to
+the memory in use, runs the operation once, and prints the increase of the mark.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 WARM_UP_SHAPE = (16, 16, 16)
 
-# glibc reuses freed blocks, so that later calls would seem to need no memory. With a fixed
-# threshold, every array gets its own pages and releases them.
+# glibc reuses freed blocks, so later calls would appear to need no memory. With a fixed threshold,
+# every array gets its own pages, which are released with it.
 HONEST_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "65536"}
 
 
@@ -37,7 +37,7 @@ def save_raters(stack: Raters, folder: Path) -> list[Path]:
 
 
 def peak_bytes(operation: str, kind: str, files: Sequence[Path]) -> int | None:
-    """Peak memory of the operation beyond its inputs, including its output.
+    """Return the peak memory of the operation beyond its inputs, including its output.
 
     None if the system has no high-water mark that can be reset (only Linux has one).
     """
@@ -60,14 +60,14 @@ def peak_bytes(operation: str, kind: str, files: Sequence[Path]) -> int | None:
 
 def _measure(operation: str, kind: str, files: Sequence[str]) -> int | None:
     tool = OPERATIONS[operation]
-    # A first call loads modules, whose memory is not counted.
+    # The first call loads modules, whose memory is not counted.
     tool.run(tool.images(raters(kind, WARM_UP_SHAPE, len(files))))
     inputs = tool.images(np.load(file) for file in files)
     return rise_of_peak(lambda: tool.run(inputs))[1]
 
 
 def rise_of_peak(run: Callable[[], T]) -> tuple[T, int | None]:
-    """Result of a call, and the increase of peak memory during it."""
+    """Return the result of a call, and the increase of peak memory during it."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -78,9 +78,10 @@ def rise_of_peak(run: Callable[[], T]) -> tuple[T, int | None]:
 
 
 def status_bytes(field: str) -> int:
-    """A field of this process's status, such as VmHWM, its peak since it began to run its program.
+    """Return a field of this process's status, such as VmHWM, its peak memory since it was
+    executed.
 
-    `ru_maxrss` of a new process begins with the peak of the process that started it.
+    Unlike VmHWM, `ru_maxrss` of a new process starts from the peak of its parent.
     """
     lines = Path("/proc/self/status").read_text().splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith(f"{field}:"))

@@ -1,4 +1,4 @@
-"""Time calls of other packages, in an environment that has them but not this package.
+"""Time calls of other packages in an environment without this package.
 
 Reads names of packages from stdin, one per line, and writes processor seconds to stdout. `peers.py`
 starts it with the folder of the inputs:
@@ -22,7 +22,7 @@ os.environ.update(OMP_NUM_THREADS="1", ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS="1")
 
 import numpy as np
 
-#: Name of each package for pip.
+#: Name of each package on PyPI.
 PACKAGES = {
     "panoptica": "panoptica",
     "surface-distance": "surface-distance",
@@ -58,7 +58,7 @@ def surface_distance_call(folder: Path) -> Callable[[], Any]:
 
 
 def monai_call(folder: Path) -> Callable[[], Any]:
-    """Compute the same two measures, separately."""
+    """Compute the same two measures in separate calls."""
     torch = importlib.import_module("torch")
     metrics = importlib.import_module("monai.metrics")
     torch.set_num_threads(1)
@@ -94,7 +94,7 @@ CALLS = {
 
 
 def main() -> None:
-    """Answer requests until stdin ends."""
+    """Serve requests until the end of stdin."""
     folder, ready = Path(sys.argv[1]), dict[str, Callable[[], Any]]()
     answers, sys.stdout = sys.stdout, sys.stderr  # packages print to stdout
     for line in sys.stdin:

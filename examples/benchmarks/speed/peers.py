@@ -1,7 +1,7 @@
-"""Compare times with alternatives: a line of NumPy, or another package.
+"""Compare run times with alternatives: a line of NumPy, or another package.
 
-Both take turns in one run, and the minimum of processor seconds of each counts, since a busy
-machine slows both. Packages are called in a separate environment (`peer_calls.py`), made by
+Runs of both alternate, and the minimum processor seconds of each count, since a busy machine slows
+both. Packages are called in a separate environment (`peer_calls.py`), created by
 
 python -m venv FOLDER && FOLDER/bin/pip install panoptica surface-distance monai antspyx
 """
@@ -45,7 +45,7 @@ class PeerSizes(NamedTuple):
 
 
 def peers(sizes: PeerSizes, rounds: int, python: Path | None) -> Iterator[Row]:
-    """Compare with NumPy and SimpleITK and, if a Python that has them is given, packages."""
+    """Compare with NumPy and SimpleITK and, given a Python that has them, with other packages."""
     yield from _votes(sizes, rounds)
     yield _import_of_fuse(rounds)
     yield from _pages(sizes, rounds)
@@ -54,7 +54,9 @@ def peers(sizes: PeerSizes, rounds: int, python: Path | None) -> Iterator[Row]:
 
 
 def in_turns(ours: Call, theirs: Callable[[], float], rounds: int) -> tuple[float, float]:
-    """Minimum processor seconds of each; the other's call returns its own."""
+    """Return the minimum processor seconds of both calls; the other package's call reports its
+    own.
+    """
     best = [float("inf"), float("inf")]
     for _ in range(rounds):
         best = [min(best[0], processor_seconds(ours)), min(best[1], theirs())]
@@ -62,7 +64,7 @@ def in_turns(ours: Call, theirs: Callable[[], float], rounds: int) -> tuple[floa
 
 
 def processor_seconds(call: Call) -> float:
-    """Processor seconds of all threads, for one call."""
+    """Return the processor seconds of all threads for one call."""
     start = time.process_time()
     made = call()
     seconds = time.process_time() - start
@@ -71,7 +73,7 @@ def processor_seconds(call: Call) -> float:
 
 
 def beside(wait: Wait, ours: Call, peer: Call, rounds: int) -> Row:
-    """A row for an operation and an alternative in the same process."""
+    """Return a row for an operation and an alternative in the same process."""
     return row_of(wait, *in_turns(ours, lambda: processor_seconds(peer), rounds))
 
 
@@ -106,7 +108,7 @@ def _votes(sizes: PeerSizes, rounds: int) -> Iterator[Row]:
 
 
 def added(masks: Raters) -> NDArray[np.uint8]:
-    """The vote of an odd number of masks in plain NumPy."""
+    """Return the vote of an odd number of masks in plain NumPy."""
     total = masks[0] + masks[1]
     for mask in masks[2:]:
         total += mask
@@ -127,7 +129,7 @@ def _import_of_fuse(rounds: int) -> Row:
 
 
 def _pages(sizes: PeerSizes, rounds: int) -> Iterator[Row]:
-    """Times of pages, with a limit of three Executes and a second."""
+    """Measure the times of pages, with a limit of three calls of Execute and a second."""
     vote = ic.MajorityVoteFilter(NumberOfThreads=1)
     atlases = f"{ATLASES} {sizes.atlas_labels}"
     for what, kind, shape, number in (
@@ -145,7 +147,7 @@ def _pages(sizes: PeerSizes, rounds: int) -> Iterator[Row]:
                 execute = min(execute, processor_seconds(lambda s=images: vote.Execute(s)))
                 assess(vote.GetResult()).findings(
                     full=False
-                )  # which fuse prints without a page, too
+                )  # these are also printed by fuse without a page
                 path = Path(folder) / "page.html"
                 page = min(
                     page, processor_seconds(lambda p=path, f=files: ic.report(vote, p, files=f))
@@ -171,7 +173,7 @@ class Peers:
         self.versions: dict[str, str] = {}
 
     def seconds(self, name: str) -> float:
-        """Processor seconds of one call."""
+        """Return the processor seconds of one call."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(name, file=self._process.stdin, flush=True)
@@ -229,7 +231,7 @@ def _written_for_peers(folder: Path, sizes: PeerSizes) -> dict[str, Call]:
 
 
 def lesion_masks(shape: Shape, number: int, readers: int = 2) -> Sequence[NDArray[np.uint8]]:
-    """Balls with radii of 2 to 7 voxels, each found by a reader with probability .85."""
+    """Return balls with radii of 2 to 7 voxels, each found by a reader with probability .85."""
     rng = np.random.default_rng(3000)
     masks = [np.zeros(shape, np.uint8) for _ in range(readers)]
     for _ in range(number):

@@ -1,4 +1,4 @@
-"""The README's plots: time against voxels, raters, labels and atlases."""
+"""Draw the README's plots: run time against voxels, raters, labels and atlases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def save_plot(results: Results, path: Path) -> None:
     FigureCanvasAgg(figure)
     by_voxels, by_raters = figure.subplots(1, 2)
     rows = results["rater_scaling"]
-    # Small volumes are dominated by overhead, so the proportional line starts at the largest one.
+    # Overhead dominates on small volumes, so the proportional line is anchored at the largest one.
     _draw(by_voxels, results["voxel_scaling"], "voxels", anchor=-1)
     by_voxels.set(title="5 raters", xscale="log")
     _draw(by_raters, rows, "raters", anchor=0)

@@ -1,10 +1,10 @@
-"""Reasons why limits of waiting times are missed, from profiles of one thread."""
+"""Reasons why limits of waiting times are exceeded, from profiles of one thread."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: By name of the wait. Seconds are for 15 atlases with 100 labels, 160 x 192 x 160.
+#: Reason for each wait, by name. Seconds are for 15 atlases with 100 labels, 160 x 192 x 160.
 WHY_NOT = {
     "fuse --method vote": "files alone take an Execute; findings about raters need the table of "
     "patterns (.25 s), packed files checked (.09), surfaces (.08), near copies (.07), overlaps "
@@ -59,6 +59,6 @@ WHY_NOT = {
 
 
 def reason(row: dict[str, Any]) -> str:
-    """Reason why the limit of a row is missed, and other notes; empty if there are none."""
+    """Return why the limit of a row is exceeded, and other notes; empty if there are none."""
     why = WHY_NOT.get(row["what"], "") if row["met"] is False else ""
     return "; ".join(part for part in (why, row.get("note", "")) if part)

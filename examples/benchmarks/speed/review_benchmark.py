@@ -1,12 +1,12 @@
-"""Measure a review of a large case: opening, deciding, painting; nothing is asserted.
+"""Measure the review of a large case: opening, deciding and painting.
 
     python -m examples.benchmarks.speed.review_benchmark [--shape 200 512 512] [--readers 5]
         [--keep]
 
-Gives processor seconds of the application since the command, which hardly depend on other work on
-the machine; and milliseconds from a key, or the end of a stroke, to the first new picture in
-Chromium. Needs ``pip install 'itk-consensus[review]'``, playwright and
-Chromium. With --keep the figures are written to review_benchmark.json.
+Prints the processor seconds of the application since its start, which hardly depend on other
+work on the machine, and the milliseconds from a key press or the end of a stroke to the next
+picture in Chromium. Requires ``pip install 'itk-consensus[review]'``, Playwright and Chromium.
+With --keep the results are written to review_benchmark.json.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import itk_consensus as ic
 from examples.benchmarks.run_facts import run_facts
 
 KEPT = Path(__file__).with_name("review_benchmark.json")
-#: Requirements for the case with five readers and 512x512x200.
+#: Requirements for the case with five readers and 512 x 512 x 200 voxels.
 LIMITS = {
     "image, CPU s": 5.0,
     "first disputes, CPU s": 10.0,
@@ -41,7 +41,9 @@ LIMITS = {
 
 
 def readers(shape: tuple[int, ...], number: int) -> list[np.ndarray]:
-    """Masks of a large organ that readers outline differently, and lesions that some find."""
+    """Return masks of a large organ that readers outline differently, and lesions that some
+    find.
+    """
     rng = np.random.default_rng(3000)
     axes = [np.linspace(-1, 1, side, dtype=np.float32) for side in shape]
     z, y, x = axes[0][:, None, None], axes[1][:, None], axes[2]
@@ -105,7 +107,8 @@ def _timed(process: subprocess.Popen[bytes], said: Path) -> dict[str, float]:
         figures["memory, GB"] = _peak_memory(process.pid, "VmHWM")
         figures["memory of its own now, GB"] = _peak_memory(process.pid, "RssAnon")
         browser.close()
-    figures["load of the machine"] = round(os.getloadavg()[0], 1)  # other work, which clocks see
+    # other work on the machine, which affects elapsed time
+    figures["load of the machine"] = round(os.getloadavg()[0], 1)
     return figures
 
 
@@ -123,7 +126,7 @@ def _wait_for_pictures(page: Any) -> None:
 
 
 def _worked(pid: int) -> float:
-    """Processor seconds of a process, if the system reports them."""
+    """Return the processor seconds of a process, if the system reports them."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -132,7 +135,7 @@ def _worked(pid: int) -> float:
 
 
 def _peak_memory(pid: int, field: str) -> float:
-    """Peak memory in gigabytes, if the system reports it."""
+    """Return the peak memory in gigabytes, if the system reports it."""
     try:
         text = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -152,7 +155,9 @@ _CHANGED = """view => {
 
 
 def _handled(page: Any, pid: int) -> dict[str, float]:
-    """Milliseconds, and processor time, to the first picture after jumps, decisions, strokes."""
+    """Return milliseconds and processor time until the next picture after jumps, decisions and
+    strokes.
+    """
     found: dict[str, list[float]] = {"jump": [], "decide": [], "paint": []}
     busy: dict[str, list[float]] = {what: [] for what in found}
 

@@ -1,4 +1,4 @@
-"""Growth of the time of STAPLE on arrays with voxels and with raters."""
+"""Measure how STAPLE's run time on arrays grows with the number of voxels and of raters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Point(NamedTuple):
     stack: Raters
 
     def row(self, seconds: float) -> Row:
-        """The row of this point in the results."""
+        """Return the row of this point in the results."""
         return {
             **json_stack(self.kind, self.stack[0].shape, len(self.stack)),
             "operation": self.operation,
@@ -43,7 +43,7 @@ class Point(NamedTuple):
 def voxel_scaling(
     shapes: Sequence[tuple[int, ...]], simpleitk_up_to: int, effort: Effort
 ) -> Iterator[Row]:
-    """Five raters on growing volumes; SimpleITK too, up to a number of voxels."""
+    """Time five raters on volumes of increasing size; SimpleITK only up to a number of voxels."""
     points = [
         Point(STAPLE_ARRAYS, kind, raters(kind, shape, RATERS))
         for kind in (CONTOUR_ERROR, NOISY)
@@ -58,7 +58,9 @@ def voxel_scaling(
 
 
 def rater_scaling(shape: tuple[int, ...], numbers: Sequence[int], effort: Effort) -> Iterator[Row]:
-    """Growing numbers of raters on one volume; the first raters are always the same."""
+    """Time an increasing number of raters on one volume; each set of raters extends the
+    previous one.
+    """
     points = [
         Point(STAPLE_ARRAYS, kind, raters(kind, shape, max(numbers))[:number])
         for kind in (CONTOUR_ERROR, NOISY)
@@ -68,7 +70,7 @@ def rater_scaling(shape: tuple[int, ...], numbers: Sequence[int], effort: Effort
 
 
 def _timed(points: Sequence[Point], effort: Effort) -> Iterator[Row]:
-    """Measure all points in turns, so that noise affects all of them equally."""
+    """Interleave the measurements of all points, so that noise affects all of them equally."""
     calls = {}
     for index, point in enumerate(points):
         operation = OPERATIONS[point.operation]

@@ -1,4 +1,4 @@
-"""Format the results: lines for the terminal, Markdown for the README."""
+"""Format results: lines for the terminal, Markdown for the README."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GROWTH_PICTURE = "examples/benchmarks/speed/benchmark_growth.png"
 
 
 def comparison_line(row: Row) -> str:
-    """One comparison, for the terminal."""
+    """Format one comparison for the terminal."""
     times = f"{_time(row['ours_seconds'])} / {_time(row['reference_seconds'])}"
     peaks = f"{_megabytes(row['ours_peak_bytes'])} / {_megabytes(row['reference_peak_bytes'])}"
     names = f"{row['ours']} / {row['reference']}"
@@ -25,7 +25,7 @@ def comparison_line(row: Row) -> str:
 
 
 def clinical_line(row: Row) -> str:
-    """One workload of clinical size, for the terminal."""
+    """Format one workload of clinical size for the terminal."""
     times = f"{_time(row['ours_seconds'])} / {_time(row['reference_seconds'])}"
     names = f"{row['ours']} / {row['reference']}"
     return (
@@ -35,7 +35,7 @@ def clinical_line(row: Row) -> str:
 
 
 def memory_line(row: Row) -> str:
-    """One measurement of memory, for the terminal."""
+    """Format one memory measurement for the terminal."""
     return (
         f"  {_bytes_per_voxel(row)} bytes/voxel  {row['raters']} {row['kind']} raters, "
         f"{row['patterns']:,} patterns  ({_verdict(row)})"
@@ -43,7 +43,7 @@ def memory_line(row: Row) -> str:
 
 
 def scaling_line(row: Row) -> str:
-    """One point of a curve, for the terminal."""
+    """Format one point of a curve for the terminal."""
     return (
         f"  {_time(row['seconds']):>8}  {row['operation']}  {row['size']}, "
         f"{row['raters']} {row['kind']} raters"
@@ -51,7 +51,7 @@ def scaling_line(row: Row) -> str:
 
 
 def render_markdown(results: Results) -> str:
-    """The section of the README: description, table, memory and plot."""
+    """Format the section of the README: description, table, memory and plot."""
     paragraphs = [
         _environment_text(results["environment"]),
         _table(
@@ -83,7 +83,7 @@ def render_markdown(results: Results) -> str:
 
 
 def _clinical_section(results: Results) -> list[str]:
-    """Clinical sizes, if they were measured."""
+    """Format clinical sizes, if they were measured."""
     rows = [*results.get("atlases", []), *results.get("crowd", [])]
     if not rows:
         return []
@@ -98,7 +98,7 @@ def _clinical_section(results: Results) -> list[str]:
 
 
 def _waiting_section(results: Results) -> list[str]:
-    """Work around a fusion, if it was measured."""
+    """Format work before and after a fusion, if it was measured."""
     if "waiting" not in results:
         return []
     return [
@@ -115,7 +115,7 @@ def _waiting_section(results: Results) -> list[str]:
 
 
 def _peers_section(results: Results) -> list[str]:
-    """Comparison with alternatives, if it was measured."""
+    """Format the comparison with alternatives, if it was measured."""
     if "peers" not in results:
         return []
     slower = sum(row["met"] is False for row in results["peers"])
@@ -131,7 +131,7 @@ def _peers_section(results: Results) -> list[str]:
 
 
 def _growth_section(results: Results) -> list[str]:
-    """Growth of every fuser, if it was measured."""
+    """Format the growth of every fuser, if it was measured."""
     if "fusers" not in results:
         return []
     return [
@@ -180,7 +180,7 @@ def _clinical_cells(row: Row) -> list[str]:
 
 
 def update_readme(readme: Path, results: Results) -> None:
-    """Replace the text between the markers of a README."""
+    """Replace the text between the markers in a README."""
     replace_section(readme, "benchmark", render_markdown(results))
 
 
@@ -222,7 +222,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _unbroken(text: str) -> str:
-    """A number with its unit on one line of a narrow cell."""
+    """Keep a number and its unit on one line of a narrow cell."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
@@ -233,7 +233,7 @@ def _ratio(row: Row) -> str:
 
 
 def _faster_or_slower(ratio: float) -> str:
-    """Format a ratio to the reference's time as a factor above one: faster or slower."""
+    """Format the ratio to the reference's time as a factor above one, with "faster" or "slower"."""
     return f"{1 / ratio:.3g}× faster" if ratio < 1 else f"{ratio:.3g}× the time"
 
 

@@ -1,4 +1,6 @@
-"""Best times of several contenders, run in turns so that noise affects all of them."""
+"""Measure the best times of several contenders in alternation, so that noise affects all
+equally.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ Name = TypeVar("Name")
 
 
 class Effort(NamedTuple):
-    """Number of repetitions: each of `rounds` turns has at least one call and `turn_seconds`."""
+    """Number of repetitions: each of `rounds` rounds takes at least one call and `turn_seconds`."""
 
     rounds: int
     turn_seconds: float
 
 
 def best_seconds(contenders: Mapping[Name, Callable[[], Any]], effort: Effort) -> dict[Name, float]:
-    """Shortest time that each contender needed for one call."""
+    """Return the shortest time that each contender needed for one call."""
     best = dict.fromkeys(contenders, float("inf"))
     for _ in range(effort.rounds):
         for name, call in contenders.items():
@@ -31,6 +33,6 @@ def _best_of_turn(call: Callable[[], Any], turn_seconds: float) -> float:
         start = time.perf_counter()
         result = call()
         seconds = time.perf_counter() - start
-        del result  # releasing the output is not part of the call
+        del result  # deallocating the output is not part of the call
         best, spent = min(best, seconds), spent + seconds
     return best

@@ -1,4 +1,4 @@
-"""Simulated raters for the benchmarks; each stack is made once per run."""
+"""Simulated raters for the benchmarks; each stack is generated once per run."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Raters = list[NDArray[np.uint8]]
 
 @cache
 def raters(kind: str, shape: tuple[int, ...], number: int) -> Raters:
-    """Raters of one organ-size structure, or of several organs.
+    """Simulate raters of one structure of the size of an organ, or of several organs.
 
     Parameters
     ----------
     kind : {'contour-error', 'noisy', 'organs', 'atlases K', 'crowd'}
         Smoothly displaced contours of an ellipsoid; the same ellipsoid with every voxel flipped
         with probability `NOISE`, independently; displaced contours of `ORGAN_LABELS` organs;
-        misregistered atlases of K labels; the ellipsoid seen with sensitivities
-        of .8 to .95 and specificities of .99 to .999, voxel by voxel.
+        misregistered atlases of K labels; the ellipsoid with independent voxelwise errors, for
+        sensitivities of .8 to .95 and specificities of .99 to .999.
     shape : tuple of int
         In array order (z, y, x).
 
@@ -69,17 +69,17 @@ def _crowd_rater(truth: NDArray[np.uint8], seed: int) -> NDArray[np.uint8]:
 
 
 def number_of_patterns(stack: Raters) -> int:
-    """Distinct votes in a stack of binary raters."""
+    """Return the number of distinct votes in a stack of binary raters."""
     return len(DecisionPatterns.from_stack(LabelStack.binary(stack, 1)).counts)
 
 
 def size_text(shape: tuple[int, ...]) -> str:
-    """The size as ITK gives it: x first."""
+    """Format the size in ITK's order, x first."""
     return "×".join(str(side) for side in reversed(shape))
 
 
 def json_stack(kind: str, shape: tuple[int, ...], number: int) -> dict[str, Any]:
-    """Key of a stack of raters in the results."""
+    """Return the key of a stack of raters in the results."""
     return {
         "kind": kind,
         "size": size_text(shape),

@@ -1,8 +1,8 @@
-"""Waiting times around a fusion: processor seconds, limits, and earlier values.
+"""Measure waiting times before and after a fusion: processor seconds, limits, and earlier values.
 
 Times are processor seconds of all threads, the minimum of several runs, since a busy machine
-affects them less than elapsed time. T is SimpleITK's vote of the same stack, Execute the fusion
-itself.
+affects them less than elapsed time. T denotes the time of SimpleITK's vote on the same stack,
+Execute the time of the fusion itself.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Wait(NamedTuple):
     """An operation, and the limit of its time in `unit`."""
 
     what: str
-    unit: str  #: "T", "Execute", "s" or, if no time is measured, what is counted
+    unit: str  #: "T", "Execute", "s" or, if not a time is measured, the counted quantity
     limit: float | None = None
-    #: Value when the limits were set, on another machine: processor seconds, or `unit`.
+    #: Value on another machine when the limits were set, in processor seconds or `unit`.
     before: float | None = None
 
 
@@ -99,7 +99,7 @@ def _of_atlases(kind: str, atlas: Shape, rounds: int) -> Iterator[Row]:
 
 
 def _around(stack: Sequence[Any], execute: float, rounds: int) -> Iterator[Row]:
-    """Commands, relative to the fusion that they call and to reading their files."""
+    """Measure commands, relative to the fusion that they call and to reading their files."""
     voter = ic.MajorityVoteFilter()
     voted = least(lambda: voter.Execute(stack), rounds)
     methods = {"consensus": execute, "vote": voted}
@@ -134,7 +134,7 @@ def _around(stack: Sequence[Any], execute: float, rounds: int) -> Iterator[Row]:
 
 
 def _threads(stack: Sequence[Any]) -> Iterator[Row]:
-    """Share of other threads if one thread is requested, and number of threads."""
+    """Measure the share of other threads if one thread is requested, and the number of threads."""
     for name in ("ConsensusFilter", "CoherenceVoteFilter", "HybridFusionFilter"):
         fuser = load_filter(name)(NumberOfThreads=1)
         fuser.Execute(stack)
@@ -148,7 +148,7 @@ def _threads(stack: Sequence[Any]) -> Iterator[Row]:
     for threads in (1, 2):
         fuser = ic.ConsensusFilter(NumberOfThreads=threads)
         made = _most_threads(lambda f=fuser: (f.Execute(stack), f.GetDiagnostics()))
-        # With one thread none is started; with more, the caller only collects results.
+        # With one thread no other is started; with more, the caller only collects results.
         limit = 0 if threads == 1 else threads
         yield _counted(Wait(f"threads that Consensus of {threads} adds", "threads", limit), made)
     with TemporaryDirectory() as name:
@@ -164,13 +164,13 @@ def _threads(stack: Sequence[Any]) -> Iterator[Row]:
 
 
 def _consensus(fuser: Any, execute: float, vote: float) -> Iterator[Row]:
-    """Consensus of atlases, and its later outputs."""
+    """Measure the consensus of atlases, and outputs requested after it."""
     yield row_of(Wait("Consensus, atlases", "T", 6, 9.2), execute, vote)
     for wait, output in (
         (Wait("its uncertainty", "Execute", 1, 8), fuser.GetUncertaintyImage),
         (Wait("its probability, after that", "Execute", 1, 3.6), fuser.GetProbabilityImage),
         (Wait("its diagnostics", "Execute", 1, None), fuser.GetDiagnostics),
-        # The explanation counts lost, gained and lone components.
+        # The explanation counts lost, gained and single-rater components.
         (Wait("components lost, gained, lone", "Execute", 1, 33.5), fuser.GetExplanation),
         (Wait("resolution", "Execute", 1, 57), fuser.GetResolution),
     ):
@@ -178,7 +178,7 @@ def _consensus(fuser: Any, execute: float, vote: float) -> Iterator[Row]:
 
 
 def _atlas_fusers(maps: Raters, kind: str, vote: float) -> Iterator[Row]:
-    """Fusers that use the atlases' images, with their default radii."""
+    """Measure fusers that use the atlases' images, with their default radii."""
     for wait, name in ATLAS_FUSERS:
         operation = OPERATIONS[name]
         atlases = operation.images(maps)
@@ -193,7 +193,7 @@ def _atlas_fusers(maps: Raters, kind: str, vote: float) -> Iterator[Row]:
 
 
 def _joint_fusion_as_before(atlas: Shape, labels: int, rounds: int) -> Row:
-    """Joint fusion with the radii for which the limit was set; it took 27 T then."""
+    """Measure joint fusion with the radii for which the limit was set, when it took 27 T."""
     case = atlas_case(ATLAS_SEED, atlas, labels, 15, amplitude=2.0)
     radii = {"PatchRadius": 2.0, "SearchRadius": 0.0}
     filter_ = ic.JointLabelFusionFilter(Image=case.target, AtlasImages=case.images, **radii)
@@ -213,7 +213,7 @@ def _small_cases() -> Iterator[Row]:
         files = [folder / f"{number}.nii.gz" for number in range(4)]
         for image, file in zip(_images(_discs(512)), files, strict=True):
             sitk.WriteImage(image, str(file))
-        # The work of a worker, in this process, so that its processor seconds are counted.
+        # Do the work of a worker in this process, so that its processor seconds are counted.
         plans = iter(Plan("vote", folder / f"out{number}") for number in range(20))
         case = BatchCase.of_files("one", files, None)
         seconds = least(lambda: _run(case, next(plans)), 20)
@@ -224,7 +224,7 @@ def _small_cases() -> Iterator[Row]:
 
 
 def least(call: Callable[[], Any], rounds: int) -> float:
-    """Minimum processor seconds of several calls."""
+    """Return the minimum processor seconds of several calls."""
     best = float("inf")
     for _ in range(rounds):
         start = time.process_time()
@@ -235,7 +235,7 @@ def least(call: Callable[[], Any], rounds: int) -> float:
 
 
 def waiting_line(row: Row) -> str:
-    """One row, for the terminal."""
+    """Format one row for the terminal."""
     limit, before = row["limit"], row["before"]
     timed = row["processor_seconds"] is not None
     seconds = f"{row['processor_seconds']:8.3f} s" if timed else " " * 10
@@ -250,13 +250,13 @@ def waiting_line(row: Row) -> str:
 
 
 def row_of(wait: Wait, seconds: float, unit_seconds: float = 1.0) -> Row:
-    """The row of an operation: its time in seconds and in units."""
+    """Return the row of an operation: its time in seconds and in units."""
     row = _counted(wait, seconds / unit_seconds)
     return row | {"processor_seconds": seconds, "unit_seconds": unit_seconds}
 
 
 def _counted(wait: Wait, number: float | None) -> Row:
-    """The row of a number that is not a time; None if the system does not report it."""
+    """Return the row of a number that is not a time; None if the system does not report it."""
     unknown = number is None or wait.limit is None
     return {
         "what": wait.what,
@@ -271,7 +271,7 @@ def _counted(wait: Wait, number: float | None) -> Row:
 
 
 def _share_of_other_threads(call: Callable[[], Any]) -> float:
-    """The share of a call's processor time that is not the calling thread's."""
+    """Return the share of a call's processor time spent in other threads."""
     own, everybody = time.thread_time(), time.process_time()
     call()
     own, everybody = time.thread_time() - own, time.process_time() - everybody
@@ -279,9 +279,10 @@ def _share_of_other_threads(call: Callable[[], Any]) -> float:
 
 
 def _most_threads(call: Callable[[], Any]) -> float | None:
-    """Largest number of additional threads during a call; None if the system does not report it.
+    """Return the largest number of additional threads in a call; None if the system does not
+    report it.
 
-    In rare samples there may be more, since ended threads are listed a moment longer.
+    Rare samples may contain more, since terminated threads remain listed for a moment.
     """
     tasks, done, seen = Path("/proc/self/task"), threading.Event(), [0]
     if not tasks.exists():
@@ -306,7 +307,7 @@ def _images(stack: Sequence[Any]) -> list[Any]:
 
 
 def _discs(side: int) -> list[Any]:
-    """Masks of a disc by four readers, with different centres and radii."""
+    """Return masks of a disc by four readers, with different centres and radii."""
     y, x = np.mgrid[:side, :side]
     return [
         (np.hypot(y - side / 2 + j, x - side / 2 - j / 2) < side / 4 + j / 3).astype(np.uint8)
@@ -327,7 +328,9 @@ def _run(case: BatchCase, plan: Plan) -> None:
 
 
 def _import_seconds(*modules: str) -> list[float]:
-    """Seconds to import the package in a new Python, without the start of Python itself."""
+    """Return the seconds to import the package in a new Python, excluding the start of Python
+    itself.
+    """
     scripts = [f"import {names}" for names in ("sys", *modules)]
     best = [float("inf")] * len(scripts)
     with TemporaryDirectory() as folder:

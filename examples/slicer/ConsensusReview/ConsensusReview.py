@@ -1,4 +1,4 @@
-"""Consensus of several readers' segmentations, and decisions where they differ, in 3D Slicer."""
+"""Fuse several readers' segmentations, and adjudicate their differences, in 3D Slicer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLUMNS = ("no.", "segment", "ml", "mm", "marked by", "decision")
 
 
 class ConsensusReview(ScriptedLoadableModule):
-    """Description of the module for Slicer."""
+    """Description of the module, as shown by Slicer."""
 
     def __init__(self, parent):
         ScriptedLoadableModule.__init__(self, parent)
@@ -34,10 +34,10 @@ class ConsensusReview(ScriptedLoadableModule):
 
 
 class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
-    """The panel: readers, Apply, and decisions on disputes."""
+    """Panel of the module: the readers, an Apply button, and decisions on disputes."""
 
     def setup(self):
-        """Make the panel."""
+        """Build the panel."""
         ScriptedLoadableModuleWidget.setup(self)
         self.logic = None
         form = qt.QFormLayout()
@@ -85,7 +85,7 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
         return chosen
 
     def onApply(self):
-        """Fuse the chosen readers."""
+        """Fuse the segmentations of the selected readers."""
         if not installPackage():
             return
         with slicer.util.tryWithErrorDisplay("The readers could not be fused.", waitCursor=True):
@@ -139,18 +139,18 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
         )
 
     def _chosen(self):
-        """Number of the dispute that is chosen in the table; 0 if none is."""
+        """Return the number of the dispute that is selected in the table; 0 if there is none."""
         row = self.table.currentRow()
         return 0 if self.logic is None or row < 0 else self.logic.listed()[row]
 
     def _do(self, action):
-        """Carry something out, and show what became of it."""
+        """Run an action on the review, and update the display."""
         with slicer.util.tryWithErrorDisplay("That is not possible."):
             action()
         self._show()
 
     def _name(self):
-        """Who decides; nothing is decided without a name."""
+        """Return the reviewer's name, which is required for every decision."""
         name = self.who.text.strip()
         if not name:
             slicer.util.infoDisplay("Write who reviews first: it is kept with every decision.")
@@ -163,25 +163,25 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
             slicer.modules.markups.logic().JumpSlicesToLocation(*place, True)
 
     def onDecide(self, choice, value):
-        """Decide the dispute that is chosen in the table, and choose the next."""
+        """Decide the dispute selected in the table, and select the next one."""
         row, number = self.table.currentRow(), self._chosen()
         if number and (name := self._name()):
             self._do(lambda: self.logic.decide(number, choice, value, who=name))
             self.table.selectRow(min(row + 1, self.table.rowCount - 1))
 
     def onAcceptSmall(self):
-        """Decide all that is not listed as the consensus has it."""
+        """Accept the consensus for all disputes that are not listed."""
         if name := self._name():
             self._do(lambda: self.logic.accept_small(who=name))
 
     def onReopen(self):
-        """Unlock the dispute that is chosen in the table."""
+        """Reopen the dispute selected in the table."""
         if number := self._chosen():
             self._do(lambda: self.logic.reopen(number))
 
 
 def installPackage():
-    """Whether itk_consensus is there; if it is not, ask before anything is installed."""
+    """Return whether itk_consensus is installed; if not, ask before installing it."""
     if importlib.util.find_spec("itk_consensus") is not None:
         return True
     wanted = "The module needs the Python package itk-consensus. Install it now (about 60 MB)?"
@@ -193,7 +193,9 @@ def installPackage():
 
 
 class ConsensusReviewLogic(ScriptedLoadableModuleLogic):
-    """What the panel asks for, for scripts: ``ConsensusReviewLogic().fuse(nodes, output)``."""
+    """Operations behind the panel, also for scripts: ``ConsensusReviewLogic().fuse(nodes,
+    output)``.
+    """
 
     def __init__(self):
         ScriptedLoadableModuleLogic.__init__(self)
@@ -206,14 +208,14 @@ class ConsensusReviewLogic(ScriptedLoadableModuleLogic):
 
 
 class ConsensusReviewTest(ScriptedLoadableModuleTest):
-    """Three readers of a ball: the consensus is a ball between theirs."""
+    """Test with three readers of a ball, whose consensus is a ball of intermediate size."""
 
     def setUp(self):
-        """Begin with an empty scene."""
+        """Clear the scene."""
         slicer.mrmlScene.Clear()
 
     def runTest(self):
-        """Fuse, decide, and look."""
+        """Fuse, decide, and check the output."""
         self.setUp()
         import vtk
 

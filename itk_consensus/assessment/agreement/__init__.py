@@ -1,1 +1,1 @@
-"""How far raters agree with each other."""
+"""Agreement of raters with each other."""

@@ -1,4 +1,4 @@
-"""AgreementFilter: how well raters agree with each other, and with a consensus."""
+"""AgreementFilter: agreement of raters with each other and with a consensus."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ class AgreementFilter(ComparedRaters):
     """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
 
     Computes Dice, Jaccard, generalised conformity index, specific agreement, volumes and their
-    variation; Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates,
-    and over the voxels that any rater marked, which deflates them; Hausdorff distance, its 95th
-    percentile, mean surface distance and surface Dice between surface voxel centres, as defined by
-    MONAI. For each pair, only voxels that both raters annotated count. If both raters left a label
-    out, Dice is 1 and distances are NaN; if one did, distances are infinite.
+    variation. Fleiss' kappa and Krippendorff's alpha are computed over all voxels, where background
+    inflates them, and over the voxels that any rater marked, which deflates them. Hausdorff
+    distance, its 95th percentile, mean surface distance and surface Dice are computed between
+    surface voxel centres, as defined by MONAI. Each pair of raters is compared only over voxels
+    that both annotated. If both raters left a label out, Dice is 1 and distances are NaN; if only
+    one did, distances are infinite.
     """
 
     Surfaces = Parameter(Boolean(), True, "Whether to measure surface distances as well.")
@@ -50,8 +51,8 @@ class AgreementFilter(ComparedRaters):
             SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
             a vector image holds one rater per component.
         reference : image or LabelFusionFilter, optional
-            A consensus to compare each rater with: a label image, or a filter that fuses `images`
-            with this filter's MaskImage, MissingLabel and RaterMasks.
+            A consensus with which each rater is compared: a label image, or a filter that fuses
+            `images` with this filter's MaskImage, MissingLabel and RaterMasks.
         names : sequence of str, optional
             Names of the raters.
 
@@ -82,7 +83,7 @@ class AgreementFilter(ComparedRaters):
             return defensive_copy(result)
 
     def GetResult(self) -> AgreementResult:
-        """The result of the last Execute."""
+        """Return the result of the last Execute."""
         result: AgreementResult = super().GetResult()
         return defensive_copy(result)
 
@@ -90,14 +91,14 @@ class AgreementFilter(ComparedRaters):
 def agreement(
     images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any
 ) -> AgreementResult:
-    """Measure how well raters agree; function form of AgreementFilter, with the same parameters.
+    """Measure the agreement of raters; function form of AgreementFilter with the same parameters.
 
     Parameters
     ----------
     images : list of images
         SimpleITK or itk images, or NumPy arrays, on one grid.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each rater with, or a filter that makes it.
+        A consensus with which each rater is compared, or a filter that computes it.
     names : sequence of str, optional
         Names of the raters.
     """

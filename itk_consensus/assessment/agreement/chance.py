@@ -1,8 +1,9 @@
 """Agreement beyond chance: Fleiss' kappa, Krippendorff's alpha and Gwet's AC1, from patterns.
 
-Background inflates these coefficients: the more of it an image has, the better raters seem to
-agree. They are therefore computed over all voxels and over the union, the voxels to which at least
-one rater gave the label. The union deflates them, since its voxels are selected for being marked.
+Background inflates these coefficients: the larger its share of an image, the better raters seem to
+agree. They are therefore computed over all voxels and over the union, that is, the voxels to which
+at least one rater gave the label. The union deflates them, since its voxels are selected for being
+marked.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ Region = Literal["grid", "union"]
 
 @dataclass(frozen=True)
 class Ratings:
-    """Counts of raters by pattern and category, for patterns that at least two raters annotated."""
+    """Counts of raters by pattern and category, for patterns annotated by at least two raters."""
 
-    votes: scipy.sparse.csc_matrix  #: (P, C) number of raters who gave the category
+    votes: scipy.sparse.csc_matrix  #: (P, C) number of raters who assigned the category
     voxels: Floats  #: (P,) number of voxels with the pattern
 
     @classmethod
@@ -43,7 +44,7 @@ class Ratings:
     def against_the_rest(self, label: int, region: Region) -> Ratings:
         """Reduce to two categories: a label (by index) against all others.
 
-        With region "union", only voxels to which some rater gave the label are kept. Patterns
+        With region "union", only voxels to which any rater gave the label are kept. Patterns
         without the label are merged by their number of raters, since they are then identical.
         """
         column = slice(*self.votes.indptr[label : label + 2])
@@ -80,12 +81,12 @@ class Ratings:
 
 @dataclass(frozen=True)
 class ChanceTerms:
-    """Sufficient statistics of agreement beyond chance; those of several cases can be added.
+    """Sufficient statistics of agreement beyond chance; they can be added over cases.
 
-    Fields may have leading axes, e.g. for bootstrap samples, which the coefficients then have, too.
+    Fields may have leading axes, e.g. for bootstrap samples; the coefficients then have them, too.
     """
 
-    voxels: Floats  #: (...) number of voxels that at least two raters annotated
+    voxels: Floats  #: (...) number of voxels annotated by at least two raters
     agreeing: Floats  #: (...) sum over voxels of the share of pairs of raters who agree
     shares: Floats  #: (..., C) sum over voxels of the share of raters who gave each category
     values: Floats  #: (..., C) votes for each category
@@ -105,7 +106,7 @@ class ChanceTerms:
 
     @property
     def numbers(self) -> Floats:
-        """(..., 3 + 2 C) all terms in a row, for files; rows can be added like the terms."""
+        """(..., 3 + 2 C) all terms in a row for files; rows can be added like the terms."""
         parts = (
             self.voxels[..., None], self.agreeing[..., None], self.shares, self.values,
             self.agreeing_values[..., None],
@@ -123,8 +124,9 @@ class ChanceTerms:
     def kappa(self) -> Floats:
         """Fleiss' kappa (1971); NaN if only one category was used.
 
-        Where raters are missing, agreement is over the pairs that a voxel has, and the frequency of
-        a category is its mean share over voxels (Gwet, Handbook of Inter-Rater Reliability).
+        If raters are missing, the agreement at a voxel is that of its available pairs, and the
+        frequency of a category is its mean share over voxels (Gwet, Handbook of Inter-Rater
+        Reliability).
         """
         expected = np.square(self._frequencies).sum(axis=-1)
         return _beyond_chance(self._observed, expected)
@@ -133,7 +135,7 @@ class ChanceTerms:
     def ac1(self) -> Floats:
         """Gwet's AC1 (Br J Math Stat Psychol 61:29-48, 2008); NaN without voxels.
 
-        Chance agreement is limited to the ratings that raters are unsure of, so that a rare
+        Chance agreement is limited to ratings about which raters are uncertain, so that a rare
         category does not make good agreement look poor, as it does with kappa.
         """
         frequencies = self._frequencies
@@ -167,10 +169,10 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def fleiss_kappa(ratings: Ratings) -> float:
-    """Kappa of many raters; see `ChanceTerms.kappa`."""
+    """Return Fleiss' kappa for many raters; see `ChanceTerms.kappa`."""
     return float(ChanceTerms.of(ratings).kappa)
 
 
 def krippendorff_alpha(ratings: Ratings) -> float:
-    """Alpha for nominal data; see `ChanceTerms.alpha`."""
+    """Return Krippendorff's alpha for nominal data; see `ChanceTerms.alpha`."""
     return float(ChanceTerms.of(ratings).alpha)

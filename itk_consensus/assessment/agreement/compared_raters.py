@@ -1,4 +1,4 @@
-"""Base of filters that compare raters with a consensus, which is given or computed from them."""
+"""Base of filters that compare raters with a given consensus, or with one computed from them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from itk_consensus.images import convert
 
 
 class Comparison(NamedTuple):
-    """Raters and the reference they are compared with."""
+    """Raters and the reference with which they are compared."""
 
     case: FusionCase  #: The raters, followed by the reference, if there is one
     name: str | None  #: Name of the reference
-    made: FusionResult[Any] | None  #: The fusion that made the reference, if a filter was given
+    made: FusionResult[Any] | None  #: The fusion that computed the reference, if a filter was given
 
 
 class ComparedRaters(FuserRunnerMixin):
@@ -40,7 +40,7 @@ class ComparedRaters(FuserRunnerMixin):
         return Comparison(case, name, made)
 
     def _load_with(self, reference: Any, inputs: list[Any]) -> FusionCase:
-        """Load the raters, followed by a reference, whose mask is the whole image."""
+        """Load the raters, followed by a reference that is annotated in the whole image."""
         masks = self.RaterMasks
         terms = {} if masks is None else {"RaterMasks": (*masks, None)}
         return self.case_on([*inputs, reference], terms)

@@ -1,8 +1,8 @@
-"""Find the mirroring or shift that best aligns a mask with what others drew.
+"""Find the mirroring or shift that best aligns a mask with the masks of other raters.
 
-A lost header, or one in another convention, mirrors a mask about the image centre; a wrong origin
-or a resampling by half a voxel shifts it. Both keep the shape, so the transform that aligns the
-masks tells what happened. Masks are stored in their bounding boxes.
+A missing header, or one in another convention, mirrors a mask about the image centre; a wrong
+origin or a resampling offset of half a voxel shifts it. Both preserve the shape, so the transform
+that aligns the masks reveals the error. Masks are stored in their bounding boxes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.space.boxes import Box, bounding_box, to_volume
 from itk_consensus.votes.overlap import dice_of
 
-#: Masks are downsampled until their boxes together have at most this many voxels along an axis.
+#: Masks are downsampled until their joint bounding box has at most this many voxels along each
+#: axis.
 MOST_VOXELS = 96
 
 Shift = tuple[int, ...]
@@ -46,7 +47,7 @@ class MaskInBox:
         return MaskInBox(np.flip(self.shares, tuple(axes)), box)
 
     def dice(self, other: MaskInBox, shift: Shift | None = None) -> float:
-        """Dice with another mask, after shifting this one by some voxels."""
+        """Return the Dice with another mask, after shifting this one by whole voxels."""
         steps = (0,) * len(self.box) if shift is None else shift
         cuts: list[tuple[slice, slice]] = []
         for mine, its, step in zip(self.box, other.box, steps, strict=True):
@@ -66,15 +67,15 @@ class MaskInBox:
 
 @dataclass(frozen=True)
 class Fit:
-    """A transform that aligns a mask with what others drew."""
+    """A transform that aligns a mask with those of the other raters."""
 
     dice: float  #: Dice after the transform
     axes: tuple[int, ...] = ()  #: Array axes along which it is mirrored
-    shift: Shift = ()  #: Voxels by which it is moved
+    shift: Shift = ()  #: Shift in voxels
 
 
 def best_mirror(mask: MaskInBox, others: MaskInBox, shape: Sequence[int]) -> Fit:
-    """The axes along which a mirrored mask fits best; of equal fits, that of the fewest axes."""
+    """Return the axes along which a mirrored mask fits best; on ties, the fewest axes."""
     fits = [Fit(mask.mirror(axes, shape).dice(others), axes) for axes in _axis_subsets(len(shape))]
     return max(fits, key=lambda fit: fit.dice)
 
@@ -85,7 +86,7 @@ def _axis_subsets(axes: int) -> Iterator[tuple[int, ...]]:
 
 
 def best_shift(mask: MaskInBox, others: MaskInBox) -> Fit:
-    """The shift in whole voxels after which a mask fits best, by cross-correlation."""
+    """Return the shift in whole voxels that aligns a mask best, by cross-correlation."""
     sides = [a + b for a, b in zip(mask.shares.shape, others.shares.shape, strict=True)]
     step = max(1, -(-max(sides) // MOST_VOXELS))
     small, its = _downsample(mask.shares, step), _downsample(others.shares, step)
@@ -108,7 +109,7 @@ def _downsample(shares: Floats, step: int) -> Floats:
 
 
 def _refine_shift(mask: MaskInBox, others: MaskInBox, shift: Shift, step: int) -> Fit:
-    """Refine a shift found on downsampled masks by hill climbing with decreasing steps."""
+    """Refine a shift from downsampled masks by hill climbing with decreasing steps."""
     best = Fit(mask.dice(others, shift), shift=shift)
     while step > 1:
         step = (step + 1) // 2

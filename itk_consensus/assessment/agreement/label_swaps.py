@@ -1,4 +1,4 @@
-"""Find raters who use other label values than the others: labels swapped, or one renamed."""
+"""Find raters whose label values differ from the others': labels swapped, or one renamed."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from itk_consensus.assessment.agreement.swaps import swaps_in
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
-#: With more labels the confusion table would be larger than the images.
+#: Maximum number of labels; with more, the confusion table would be larger than the images.
 MOST_LABELS = 1000
 
 
 class LabelSwap(NamedTuple):
-    """Labels that a rater uses where the others use different ones."""
+    """Labels that a rater uses for structures to which the others give different labels."""
 
     rater: int
     used: tuple[int, ...]  #: Label values that the rater used
-    meant: tuple[int, ...]  #: Label values that the others used there
+    meant: tuple[int, ...]  #: Label values that the others used for the same structures
     before: float  #: Mean Dice with the others before correction
     after: float  #: Mean Dice with the others after correction
     is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
 
 
 def label_swaps(patterns: DecisionPatterns) -> list[LabelSwap]:
-    """Find labels that one rater uses where the majority gave one other label.
+    """Find labels that one rater uses for voxels to which the majority gave one other label.
 
-    With two raters it is unknown who is wrong; the swap is attributed to the first.
+    With two raters it is unknown which one is wrong; the swap is attributed to the first.
     """
     raters, labels = patterns.number_of_raters, patterns.number_of_labels
     drawn = np.count_nonzero(patterns.labels != 0)
@@ -46,7 +46,7 @@ def label_swaps(patterns: DecisionPatterns) -> list[LabelSwap]:
 
 
 def _most_frequent(patterns: DecisionPatterns) -> NDArray[Any]:
-    """(P,) index of the most frequent label; ``len(labels)`` where no rater annotated."""
+    """Return the (P,) index of the most frequent label; ``len(labels)`` if no rater annotated."""
     labels = patterns.number_of_labels
     decision = StackVote(rows_as_stack(patterns), VoteRules(ties="lowest")).decision()
     return np.where(decision < 0, labels, decision)
@@ -55,7 +55,7 @@ def _most_frequent(patterns: DecisionPatterns) -> NDArray[Any]:
 def _table(
     patterns: DecisionPatterns, said: NDArray[Any], most: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """(K, K) confusion table in voxels: label by a rater (rows) and by the majority (columns)."""
+    """Return a (K, K) confusion table in voxels: labels of a rater (rows) and of the majority."""
     size = patterns.number_of_labels + 1
     pairs = said.astype(np.intp) * size + most
     table = np.bincount(pairs, weights=patterns.counts, minlength=size * size)

@@ -1,4 +1,4 @@
-"""Leave-one-out agreement: each rater against the vote of the others, a ceiling for methods."""
+"""Leave-one-out agreement of each rater with the vote of the others: a ceiling for methods."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
 
 def left_out_dice(patterns: DecisionPatterns) -> Floats:
-    """(K, J) Dice of each rater with the vote of the others, label by label; ties are background.
+    """Return the (K, J) Dice of each rater with the vote of the others for each label.
 
-    NaN if no other rater annotated the same voxels; 1 if both leave the label out.
+    Ties count as background. NaN if no other rater annotated the same voxels; 1 if both masks are
+    empty.
     """
     said, present, counts = patterns.patterns, patterns.present, patterns.counts
     raters, labels = patterns.number_of_raters, patterns.number_of_labels

@@ -1,4 +1,4 @@
-"""lesion_agreement: how well raters agree about objects such as lesions."""
+"""lesion_agreement: agreement of raters about objects such as lesions."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def lesion_agreement(
     sizeLimits: Sequence[float] = SIZE_LIMITS,
     inputsAreLabels: bool = False,
 ) -> LesionAgreements:
-    """Compare raters by objects: detection F1, panoptic quality, and Dice and volumes, by size.
+    """Compare raters by objects: detection F1, panoptic quality, Dice and volumes, by object size.
 
     Parameters
     ----------
     images : list of images
-        Masks, or instance maps with any numbers, on one grid.
+        Masks, or instance maps with arbitrary instance labels, on one grid.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each rater with, or a filter that fuses `images`.
+        A consensus with which each rater is compared, or a filter that fuses `images`.
     names : sequence of str, optional
         Names of the raters.
     inputObjects : "components" or "labels"
-        What an object is: a connected component of one label, or all voxels of one label.
+        Definition of an object: a connected component of one label, or all voxels of one label.
     leastOverlap : float
-        Least intersection over union of two objects to be matched.
+        Minimum intersection over union of two objects that match.
     sizeLimits : sequence of float
-        Limits between size classes: diameters in mm of balls of the same volume.
+        Limits between size classes: diameters in mm of balls with the objects' volumes.
     inputsAreLabels : bool
-        Accept inputs as label images although one looks like an intensity image.
+        Accept inputs as label images even if one looks like an intensity image.
 
     Returns
     -------
@@ -94,10 +94,10 @@ def lesion_agreement(
 def _objects_where_marked(
     maps: Sequence[NDArray[Any]], kind: ObjectKind
 ) -> list[NDArray[np.int32]]:
-    """Number the objects of each map, restricted to the M voxels that any map marks.
+    """Return each map's object numbers at the M voxels that any map marks.
 
-    Returns an (M,) array per map, 0 being background. Lesions are small, so that this makes all
-    comparisons cheap.
+    The result is an (M,) array per map, in which 0 is background. Since lesions are small, this
+    makes all comparisons fast.
     """
     marked = np.zeros(maps[0].shape, bool)
     for labels in maps:

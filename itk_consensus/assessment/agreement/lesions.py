@@ -1,8 +1,8 @@
 """Agreement by object: detection F1, segmentation quality and panoptic quality.
 
 Objects of two maps are paired one to one, greedily by decreasing intersection over union down to a
-limit; with a limit of at least 0.5 the pairing is unique. F1 is that of detection, segmentation
-quality is the mean intersection over union of pairs, and panoptic quality is their product
+limit; with a limit of at least 0.5 the pairing is unique. F1 measures detection, segmentation
+quality is the mean intersection over union of pairs, and panoptic quality is the product of both
 (Kirillov et al. 2019).
 """
 
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.escaping import csv_text
 
-#: Limits between size classes: diameters in mm of balls of the same volume.
+#: Limits between size classes: diameters in mm of balls with the objects' volumes.
 SIZE_LIMITS = (5.0, 10.0)
 
-#: Largest number of pairs that is always counted in a dense table; for more, only if at least as
-#: many voxels are shared.
+#: Up to this number of pairs, a dense table is always used for counting; above it, only if at least
+#: as many voxels are shared.
 _FEW_PAIRS = 1 << 16
 
 #: Name of the row for all objects, listed before the size classes.
@@ -40,12 +40,12 @@ class PairedObjects(NamedTuple):
 
 
 class LesionAgreement(NamedTuple):
-    """How two raters agree about the objects of one size class."""
+    """Agreement of two raters about the objects of one size class."""
 
     first: str
     second: str
-    size: str  #: "all", or diameters in mm
-    both: int  #: Objects that both marked
+    size: str  #: "all", or a range of diameters in mm
+    both: int  #: Number of objects marked by both
     only_first: int
     only_second: int
     f1: float  #: Detection F1; NaN without any object
@@ -58,7 +58,7 @@ class LesionAgreement(NamedTuple):
 
 @dataclass(frozen=True)
 class LesionAgreements:
-    """Agreement of every pair of raters, the reference included if there is one."""
+    """Agreement of every pair of raters, including the reference if there is one."""
 
     rows: tuple[LesionAgreement, ...]
 
@@ -68,7 +68,7 @@ class LesionAgreements:
         return csv_text(list(LesionAgreement._fields), rows)
 
     def to_pandas(self) -> object:
-        """The rows as a pandas.DataFrame; needs pandas."""
+        """Return the rows as a pandas.DataFrame; requires pandas."""
         import pandas
 
         return pandas.DataFrame(self.rows, columns=list(LesionAgreement._fields))
@@ -84,7 +84,7 @@ def pair_objects(
     one, other : (\\*shape) ndarray of int
         Objects numbered from 1, without gaps; 0 is background.
     least_overlap : float
-        Least intersection over union of a pair.
+        Minimum intersection over union of a pair.
     """
     sizes = np.bincount(one.ravel())[1:], np.bincount(other.ravel())[1:]
     both = (one > 0) & (other > 0)
@@ -150,7 +150,7 @@ def agreement_by_size(
 
 
 def _classes(limits: Sequence[float]) -> list[str]:
-    """Names of the size classes between limits; empty without limits."""
+    """Return the names of the size classes between limits; empty if there are no limits."""
     if not limits:
         return []
     edges = [f"{limit:g}" for limit in limits]
@@ -190,7 +190,7 @@ def _mean(values: Floats) -> float:
 
 
 def _diameters(voxels: NDArray[np.int64], sides: Sequence[float]) -> Floats:
-    """Diameters in mm of balls with these numbers of voxels."""
+    """Return the diameters in mm of balls with the given numbers of voxels."""
     axes = len(sides)
     ball = {1: 1.0, 2: np.pi / 4, 3: np.pi / 6}[axes]
     return np.asarray((voxels * np.prod(sides) / ball) ** (1 / axes))

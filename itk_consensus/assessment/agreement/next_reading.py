@@ -1,7 +1,7 @@
 """Expected effect of one more reading, to decide which case of a running study to read next.
 
-Leave-one-out shows how much each reading changed the vote. The next one is expected to change less:
-the change by one more rater is proportional to 1 / sqrt(k (k + 1)), see `rater_number`.
+Leave-one-out shows how much each reading changed the vote. The next one is expected to change it
+less: the change by one more rater is proportional to 1 / sqrt(k (k + 1)); see `rater_number`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ class NextReading(NamedTuple):
 
 
 def next_reading(patterns: DecisionPatterns, label: int) -> NextReading | None:
-    """Expected change of a label's vote, counting ties as half a voxel; None with one rater.
+    """Return the expected change of a label's vote by one more reading; None with one rater.
+
+    Ties count as half a voxel.
 
     Parameters
     ----------
@@ -49,5 +51,5 @@ def next_reading(patterns: DecisionPatterns, label: int) -> NextReading | None:
 
 
 def _majority(votes: NDArray[np.int64], number: NDArray[np.int64]) -> Floats:
-    """(P,) 1 where the majority marks the label, 0.5 at ties, else 0."""
+    """Return (P,) 1 if the majority marks the label, 0.5 at ties, else 0."""
     return np.asarray(np.clip(2 * votes - number + 1, 0, 2) / 2)

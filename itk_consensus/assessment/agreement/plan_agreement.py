@@ -1,7 +1,7 @@
-"""Measure interobserver agreement for each structure of a plan, as tables in papers report it.
+"""Measure interobserver agreement for each structure of a plan, in tables for publications.
 
 Added path length (Vaassen et al., Phys Imaging Radiat Oncol 13:1, 2020) is the length of the
-consensus' contours that is missing in a reader's: what an editor would have to draw.
+consensus contours that is missing in a reader's contours and so would have to be drawn.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from itk_consensus.images.structure_names import StructureWords, default_words
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.storage.files import PathLike, read_bytes
 
-#: Tolerance in mm of structures that no table names.
+#: Tolerance in mm for structures that are not in any table.
 USUAL_TOLERANCE = 2.0
 
 
@@ -42,7 +42,7 @@ class Measure(NamedTuple):
     mean: float
     lowest: float
     highest: float
-    number: int  #: Number of readers, or of pairs of readers, averaged
+    number: int  #: Number of readers, or of pairs of readers, over which it is averaged
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class PlanAgreement(Displayed):
 
     measures: tuple[Measure, ...]
     tolerances: Mapping[str, float]  #: Surface Dice tolerance in mm, by structure
-    consensus: str  #: Name of the method that readers are compared with
+    consensus: str  #: Name of the fusion method with which readers are compared
 
     def of(self, structure: str, measure: str) -> Measure:
-        """Look up a measure of a structure."""
+        """Return a measure of a structure."""
         for one in self.measures:
             if (one.structure, one.measure) == (structure, measure):
                 return one
@@ -72,7 +72,7 @@ class PlanAgreement(Displayed):
         return f"{table}\n\n{self.caption}\n"
 
     def to_latex(self) -> str:
-        """The same table as a LaTeX tabular with booktabs rules."""
+        """Return the same table as a LaTeX tabular with booktabs rules."""
         header, rows = self._grid()
         cells = [[_latex(cell) for cell in line] for line in (header, *rows)]
         lines = [" & ".join(line) + r" \\" for line in cells]
@@ -85,7 +85,7 @@ class PlanAgreement(Displayed):
 
     @property
     def caption(self) -> str:
-        """Caption of the table: what the numbers are."""
+        """Return a caption that defines the values in the table."""
         return (
             "Mean (range); n is the number of readers and of pairs of readers. Volume, added path "
             f"length and bias are of readers against {self.consensus}, the others of pairs of "
@@ -114,18 +114,18 @@ def plan_agreement(
     fuser: LabelFusionFilter | None = None,
     names: Sequence[str] | None = None,
 ) -> PlanAgreement:
-    """Measure how far readers agree about each structure that two or more of them drew.
+    """Measure the agreement of readers about each structure that at least two of them drew.
 
     Parameters
     ----------
     structures : mapping of name to list of masks
-        One mask per reader, None where a reader has no such structure.
+        One mask per reader; None if the reader did not draw the structure.
     tolerances : mapping of name to float, optional
         Tolerance of the surface Dice in mm; by default `surface_tolerances` of the names.
     fuser : LabelFusionFilter, optional
-        Filter that makes the consensus; ConsensusFilter by default.
+        Filter that computes the consensus; ConsensusFilter by default.
     names : sequence of str, optional
-        Without effect: the table does not name readers.
+        Has no effect, since the table does not name readers.
     """
     fuser = fuser or ConsensusFilter()
     known = surface_tolerances(structures) if tolerances is None else dict(tolerances)
@@ -167,7 +167,7 @@ def _measure_structure(
 
 
 def _measure_bias(name: str, masks: Sequence[Any], consensus: Any) -> Iterator[Measure]:
-    """Mean bias of each reader, overall and on the side where readers differ most."""
+    """Yield the mean bias of each reader, overall and on the side where readers differ most."""
     rows = [row for row in ReaderBiasFilter(Label=1).Execute(masks, consensus).rows if row]
     yield _summarise(name, "bias", "mm", np.array([row["mean"] for row in rows]))
     sides = [side for side in rows[0] if side != "mean"]
@@ -180,7 +180,7 @@ def _measure_bias(name: str, masks: Sequence[Any], consensus: Any) -> Iterator[M
 
 
 def added_paths(masks: Sequence[Any], consensus: Any) -> Floats:
-    """Added path length from each mask to the consensus, in mm (voxels for arrays)."""
+    """Return the added path length from each mask to the consensus, in mm (voxels for arrays)."""
     loaded = convert.load([consensus, *masks], owner="plan_agreement")
     arrays = [np.asarray(array) == 1 for array in loaded.arrays]
     side = float(np.sqrt(np.prod(loaded.geometry.spacing[:2])))
@@ -190,7 +190,7 @@ def added_paths(masks: Sequence[Any], consensus: Any) -> Floats:
 
 
 def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Pixels of a mask that have a neighbour outside it in their slice."""
+    """Return the pixels of a mask that have a neighbour outside it in their slice."""
     padded = np.pad(mask, [(0, 0)] * (mask.ndim - 2) + [(1, 1)] * 2)
     inner = padded[..., 1:-1, 1:-1].copy()
     for axis, step in ((-2, 1), (-2, -1), (-1, 1), (-1, -1)):
@@ -209,15 +209,15 @@ def _summarise(structure: str, measure: str, unit: str, values: Floats) -> Measu
 def surface_tolerances(
     names: Iterable[str], path: PathLike | None = None, words: StructureWords | None = None
 ) -> dict[str, float]:
-    """Tolerances of the surface Dice in mm, by structure name.
+    """Return the tolerances of the surface Dice in mm, by structure name.
 
     Parameters
     ----------
     names : iterable of str
         Names of structures.
     path : path, optional
-        A CSV with the columns structure and mm, which overrides the table of the package. A
-        structure without a side stands for both sides.
+        A CSV file with the columns structure and mm, which overrides the package's own table. A
+        structure without a side applies to both sides.
     words : StructureWords, optional
         Vocabulary for reading names; the package's own by default.
     """
@@ -232,7 +232,7 @@ def surface_tolerances(
 
 
 def _applies_to(row: tuple[Any, ...], meant: tuple[Any, ...]) -> bool:
-    """Whether a row of the table applies to a structure; its side counts only if it has one."""
+    """Whether a row of the table applies to a structure; a row without a side fits both sides."""
     sides_fit = not row[1] or row[1] == meant[1]
     return sides_fit and (row[0], row[2:]) == (meant[0], meant[2:])
 
@@ -264,7 +264,7 @@ def _cell(one: Measure | None, tolerance: float) -> str:
     if one is None or not one.number:
         return "-"
     figures = [one.mean, one.lowest, one.highest]
-    # More digits for small values: 0.52 ml, but 520 ml.
+    # Show more digits for small values: 0.52 ml, but 520 ml.
     digits = 2 if not one.unit or max(map(abs, figures)) < 1 else 1 if max(figures) < 100 else 0
     mean, lowest, highest = (f"{round(value, digits) + 0.0:.{digits}f}" for value in figures)
     text = f"{mean} ({lowest} to {highest})"

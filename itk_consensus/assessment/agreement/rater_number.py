@@ -1,8 +1,8 @@
 """How many raters are enough: quality of the vote of k raters, measured and extrapolated.
 
 Contours of independent raters scatter about a common one. The vote is their median, whose variance
-falls with k, and (1 - Dice)^2 with a left-out rater is linear in that variance. Ties count as half
-a voxel, so that four raters are worth as much as three. The displacement by one more rater is
+decreases with k, and (1 - Dice)^2 with a left-out rater is linear in that variance. Ties count as
+half a voxel, so four raters are equivalent to three. The displacement by one more rater is
 proportional to 1 / sqrt(k (k + 1)). Both are measured on subsets of the raters and extrapolated.
 """
 
@@ -43,14 +43,14 @@ class CurvePoint(NamedTuple):
 
     raters: int
     with_all: Interval  #: Dice of their vote with that of all raters
-    with_left_out: Interval | None  #: Dice with a left-out rater; None for all raters
-    #: Displacement of the contour by one more rater, in mm; None for all raters.
+    with_left_out: Interval | None  #: Dice with a left-out rater; None if k includes all raters
+    #: Displacement of the contour by one more rater, in mm; None if k includes all raters.
     moved: Interval | None
 
 
 @dataclass(frozen=True)
 class CaseCurve:
-    """Values of the evaluated subsets of one case, by number of raters; see `CurvePoint`."""
+    """Values for the evaluated subsets of one case, by number of raters; see `CurvePoint`."""
 
     with_all: dict[int, Floats]
     with_left_out: dict[int, Floats]
@@ -60,7 +60,7 @@ class CaseCurve:
 def case_curve(
     patterns: DecisionPatterns, label: int, spacing: Sequence[float], seed: int = 0
 ) -> CaseCurve:
-    """Measure one case by votes of subsets of its raters.
+    """Measure the curve of one case from votes of subsets of its raters.
 
     Parameters
     ----------
@@ -100,43 +100,43 @@ def _subsets(number: int, k: int, rng: np.random.Generator) -> Iterator[tuple[in
 
 
 def _vote(said: NDArray[np.bool_], subset: Sequence[int]) -> Floats:
-    """(P,) 1 where most of a subset gave the label, 0.5 at ties, else 0."""
+    """Return (P,) 1 if most of a subset gave the label, 0.5 at ties, else 0."""
     votes = said[:, list(subset)].sum(axis=1)
     return np.asarray(np.clip(2 * votes - len(subset) + 1, 0, 2) / 2)
 
 
 def median_variance(raters: int) -> float:
-    """Variance of the median of so many standard normal numbers, to 2 %.
+    """Return the variance of the median of this many standard normal numbers, to within 2 %.
 
-    An even number counts as one less, see the module's docstring.
+    An even number is equivalent to one less, as explained in the module's docstring.
     """
     odd = raters - 1 + raters % 2
     return float(np.pi / (2 * (odd - 1) + np.pi))
 
 
 def _dice(one: Floats, other: Floats, counts: Floats) -> float:
-    """Dice of two votes by pattern, with ties as half a voxel."""
+    """Return the Dice of two votes by pattern, counting ties as half a voxel."""
     return float(dice_of((one * other) @ counts, (one + other) @ counts))
 
 
 @dataclass(frozen=True)
 class RaterNumberCurve:
-    """Quality of the vote by number of raters, with its extrapolation to more raters."""
+    """Quality of the vote by number of raters, with extrapolation to more raters."""
 
     points: tuple[CurvePoint, ...]
     level: float  #: (1 - Dice)^2 with a new rater in the limit of infinitely many raters
-    slope: float  #: Its slope over the variance of the median
+    slope: float  #: Slope of (1 - Dice)^2 as a function of the variance of the median
     movement: float  #: Displacement by one more rater in mm, times sqrt(k (k + 1))
     cases: int
 
     @property
     def raters(self) -> int:
-        """Number of raters of a case."""
+        """Number of raters per case."""
         return self.points[-1].raters
 
     @classmethod
     def of(cls, cases: Sequence[CaseCurve]) -> RaterNumberCurve:
-        """Average cases with equal numbers of raters, at least three."""
+        """Average cases that all have the same number of raters, at least three."""
         most = max(cases[0].with_all)
         points = tuple(
             CurvePoint(
@@ -152,18 +152,18 @@ class RaterNumberCurve:
             [
                 p.moved.mean * np.sqrt(p.raters * (p.raters + 1))
                 for p in points
-                # From one rater to two the vote only changes to ties, not to another contour.
+                # Going from one rater to two changes the vote only to ties, not to another contour.
                 if p.moved is not None and (p.raters > 1 or most == 2)
             ]
         )
         return cls(points, level, slope, float(movement), len(cases))
 
     def dice_with_another(self, raters: int) -> float:
-        """Expected Dice of the vote of this many raters with another rater."""
+        """Return the expected Dice of the vote of this many raters with one further rater."""
         return 1 - float(np.sqrt(self.level + self.slope * median_variance(raters)))
 
     def moved_by_another(self, raters: int | None = None) -> float:
-        """Expected displacement of the contour in mm by one more rater; by default beyond all."""
+        """Return the expected displacement in mm by one more rater; by default beyond all."""
         number = self.raters if raters is None else raters
         return self.movement / float(np.sqrt(number * (number + 1)))
 
@@ -181,7 +181,7 @@ class RaterNumberCurve:
         )
 
     def table(self) -> Iterator[dict[str, float | int | None]]:
-        """A row for each number of raters."""
+        """Yield a row for each number of raters."""
         for point in self.points:
             row: dict[str, float | int | None] = {"raters": point.raters}
             for name in ("with_all", "with_left_out", "moved"):
@@ -196,14 +196,15 @@ def _line(points: Sequence[CurvePoint]) -> tuple[float, float]:
     odd = [p for p in points if p.raters % 2 and p.with_left_out is not None]
     squares = np.array([(1 - p.with_left_out.mean) ** 2 for p in odd if p.with_left_out])
     if len(odd) == 1:
-        # A single point cannot fit a line: assume independent contours, for which both are equal.
+        # A line cannot be fitted to a single point: assume independent contours, for which both are
+        # equal.
         return float(squares[0]) / 2, float(squares[0]) / 2
     slope, level = np.polyfit([median_variance(p.raters) for p in odd], squares, 1)
     return max(float(level), 0.0), max(float(slope), 0.0)
 
 
 def _interval(cases: Sequence[Floats]) -> Interval:
-    """Mean over cases with Student's interval; for a single case, quantiles over its subsets."""
+    """Return the mean over cases with Student's interval, or quantiles within a single case."""
     means = np.array([values.mean() for values in cases])
     mean = float(means.mean())
     if len(means) == 1:

@@ -20,14 +20,14 @@ def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurv
     Parameters
     ----------
     images : list of label images, or list of such lists
-        One case of at least three raters, or a cohort of cases with equally many.
+        One case of at least three raters, or a cohort of cases with the same number of raters.
     label : int, optional
         Label value; by default the largest one of each case.
 
     Returns
     -------
     RaterNumberCurve
-        ``.answer`` is a sentence, ``.table()`` has the curve, ``.dice_with_another(k)`` and
+        ``.answer`` is a sentence, ``.table()`` returns the curve, ``.dice_with_another(k)`` and
         ``.moved_by_another(k)`` extrapolate it to any number of raters.
     """
     members = convert.as_list(images, _OWNER)

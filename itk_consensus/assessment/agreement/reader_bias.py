@@ -1,10 +1,11 @@
 """Bias of raters: signed distance of each rater's contour from a consensus in mm, by direction.
 
-A contour that lies d mm outside another one encloses a larger volume, by d times the surface area.
-The bias on a side is therefore the volume that a rater adds there, minus what is left out, over the
-mean area of both surfaces. This is accurate to a fraction of a voxel, while distances between
-voxels of rough surfaces are biased low. A voxel belongs to the side to which the outward normal of
-the consensus points. Areas are integrals of the gradient magnitude of slightly smoothed masks.
+A contour that lies d mm outside another one encloses an additional volume of d times the surface
+area. The bias on a side is therefore the volume that a rater adds there, minus the volume left out,
+divided by the mean area of both surfaces. This is accurate to a fraction of a voxel, while
+distances between voxels of rough surfaces are biased low. A voxel belongs to the side to which the
+outward normal of the consensus points. Areas are integrals of the gradient magnitude of slightly
+smoothed masks.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from itk_consensus.space.boxes import Box
 from itk_consensus.space.distance import signed_distance
 from itk_consensus.space.gaussian import smooth_volume
 
-#: Names of the negative and positive direction of each physical axis (ITK's LPS: x to the left, y
+#: Names of the negative and positive directions of each physical axis (ITK's LPS: x to the left, y
 #: to the back, z to the head).
 PATIENT_DIRECTIONS = (("right", "left"), ("anterior", "posterior"), ("caudal", "cranial"))
 FLAT_DIRECTIONS = (("-x", "+x"), ("-y", "+y"))
@@ -45,12 +46,12 @@ class ConsensusSurface:
     orientation: Floats  #: (D, D) column j: the physical direction of array axis j
 
     def mean(self, rater: Mask) -> float:
-        """Mean bias of a rater in mm, positive outside the consensus."""
+        """Return the mean bias of a rater in mm, positive outside the consensus."""
         area = (self._area.sum() + _area(rater, self.spacing).sum()) / 2
         return float((rater.astype(np.float32) - self.mask).sum() / area)
 
     def by_direction(self, rater: Mask) -> dict[str, float]:
-        """Mean bias of a rater in mm, overall and by direction; NaN if no surface faces it."""
+        """Return a rater's mean bias in mm, overall and by direction; NaN without a surface."""
         more = rater.astype(np.float32) - self.mask
         area = (self._area + _area(rater, self.spacing)) / 2
         found = {"mean": float(more.sum() / area.sum())}
@@ -63,11 +64,11 @@ class ConsensusSurface:
         return found
 
     def on_surface(self, rater: Mask) -> Floats:
-        """(\\*box) signed distance in mm of a rater's contour, on the outer of both surfaces.
+        """Return the (\\*box) signed distance in mm of a rater's contour on the outer surface.
 
-        Where the rater's surface is outside, its distance to the consensus; where the consensus'
-        surface is outside, minus its distance to the rater's mask; 0 elsewhere. Distances are
-        between voxel centres.
+        At voxels where the rater's surface is the outer one, this is its distance to the consensus;
+        where the consensus' surface is the outer one, it is minus its distance to the rater's mask;
+        elsewhere it is 0. Distances are between voxel centres.
         """
         found = np.zeros(self.mask.shape)
         wider = np.zeros(self.mask.shape, bool)
@@ -81,9 +82,9 @@ class ConsensusSurface:
         return found
 
     def reach(self, rater: Mask) -> dict[str, float]:
-        """95th percentile of the distances between both surfaces in mm, by direction.
+        """Return the 95th percentile of the distances between both surfaces in mm, by direction.
 
-        Each position counts once, on the outer of both surfaces. NaN if no surface faces a
+        Each position is counted once, on the outer of the two surfaces. NaN if no surface faces a
         direction.
         """
         own = np.zeros(self.mask.shape, bool)
@@ -121,7 +122,7 @@ class ConsensusSurface:
 
 
 def _area(mask: Mask, spacing: Sequence[float]) -> NDArray[np.float32]:
-    """(\\*box) surface area of a mask in each voxel, divided by the voxel's volume."""
+    """Return (\\*box) surface area of a mask in each voxel, divided by the voxel's volume."""
     smooth = smooth_volume(mask.astype(np.float32), [1.0] * mask.ndim)
     return np.asarray(np.linalg.norm(np.gradient(smooth, *spacing), axis=0), np.float32)
 
@@ -132,23 +133,23 @@ class ReaderBias:
 
     raters: tuple[str, ...]
     label: int
-    rows: tuple[dict[str, float] | None, ...]  #: By direction; None: the rater left the label out
+    rows: tuple[dict[str, float] | None, ...]  #: By direction; None if the rater left the label out
     volumes: tuple[Floats | None, ...]  #: (\\*box) signed distances, see `on_surface`
     box: Box  #: Position of `volumes` in the image
 
     def table(self) -> Iterator[dict[str, str | float]]:
-        """A row for each rater who drew the label."""
+        """Yield a row for each rater who drew the label."""
         for rater, row in zip(self.raters, self.rows, strict=True):
             if row is not None:
                 yield {"rater": rater, **row}
 
     def to_csv(self) -> str:
-        """The table as CSV text."""
+        """Return the table as CSV text."""
         rows = list(self.table())
         return csv_text(list(rows[0]), rows) if rows else ""
 
     def sentences(self, notable: float = 1.0) -> Iterator[str]:
-        """Sentences about raters who draw at least `notable` mm too wide or too tight on a side."""
+        """Yield sentences on raters who draw too wide or too tight on a side by `notable` mm."""
         for row in self.table():
             found = {
                 name: float(mm)

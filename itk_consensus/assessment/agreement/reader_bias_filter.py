@@ -1,4 +1,4 @@
-"""ReaderBiasFilter: how far raters draw outside or inside a consensus, and where."""
+"""ReaderBiasFilter: distance and side by which raters draw outside or inside a consensus."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class ReaderBiasFilter(ComparedRaters):
-    """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
+    """Bias of each rater: mean distance outside a consensus in mm, overall and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if its normal points to the head,
-    within 37 degrees. Since each rater contributes to a consensus of all, the bias is slightly
-    underestimated; compare with a truth, or a consensus of the others, to avoid this.
+    Directions are the patient's: a part of the surface is cranial if its normal points to the head
+    to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias is
+    slightly underestimated; compare with a true segmentation or a consensus of the others to avoid
+    this.
     """
 
     Label = Parameter(
@@ -39,14 +40,14 @@ class ReaderBiasFilter(ComparedRaters):
     def Execute(
         self, images: Any, reference: Any = None, names: Sequence[str] | None = None
     ) -> ReaderBias:
-        """Compare contours.
+        """Compare the raters' contours with a consensus.
 
         Parameters
         ----------
         images : list of images
             The raters, on one grid.
         reference : image or LabelFusionFilter, optional
-            The consensus, or a filter that makes it; ConsensusFilter by default.
+            The consensus, or a filter that computes it; ConsensusFilter by default.
         names : sequence of str, optional
             Names of the raters.
 
@@ -70,12 +71,12 @@ class ReaderBiasFilter(ComparedRaters):
             return defensive_copy(result)
 
     def GetResult(self) -> ReaderBias:
-        """The result of the last Execute."""
+        """Return the result of the last Execute."""
         result: ReaderBias = self._require_executed(self._result)[0]
         return defensive_copy(result)
 
     def GetBiasImage(self, rater: int) -> Any:
-        """Image of a rater's signed distance from the consensus in mm, on the outer surface."""
+        """Return an image of a rater's signed distance from the consensus in mm."""
         result, like = self._require_executed(self._result)
         if not 0 <= rater < len(result.raters):
             last = len(result.raters) - 1
@@ -102,7 +103,7 @@ class ReaderBiasFilter(ComparedRaters):
                 owner=self.GetName(),
             )
         square = (geometry.dimension, geometry.dimension)
-        # ITK's axes are in reverse order of the array's.
+        # ITK's axes are the array axes in reverse order.
         orientation = np.reshape(geometry.direction, square)[:, ::-1]
         surface = ConsensusSurface(consensus, tuple(case.spacing), orientation)
         core = (slice(PADDING, -PADDING),) * geometry.dimension
@@ -120,7 +121,7 @@ class ReaderBiasFilter(ComparedRaters):
 
 
 def _masks(patterns: DecisionPatterns, label: int, axes: int) -> tuple[Any, ...]:
-    """The bounding box of a label, and each rater's mask in it, padded with background."""
+    """Return the bounding box of a label, and each rater's mask in it, padded with background."""
     said: NDArray[np.bool_] = patterns.patterns == label
     box: Box = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
     cropped = patterns.crop(box)
@@ -134,14 +135,14 @@ def reader_bias(
     names: Sequence[str] | None = None,
     label: int | None = None,
 ) -> ReaderBias:
-    """Measure how far raters draw outside a consensus; function form of ReaderBiasFilter.
+    """Measure the bias of raters from a consensus; function form of ReaderBiasFilter.
 
     Parameters
     ----------
     images : list of images
         The raters, on one grid.
     reference : image or LabelFusionFilter, optional
-        The consensus, or a filter that makes it; ConsensusFilter by default.
+        The consensus, or a filter that computes it; ConsensusFilter by default.
     names : sequence of str, optional
         Names of the raters.
     label : int, optional

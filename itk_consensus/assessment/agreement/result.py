@@ -21,13 +21,13 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """Agreement about one label; matrices have J rows and columns, a consensus being the last."""
+    """Agreement about one label; matrices have J rows and columns, with any consensus last."""
 
     label: int
-    #: Number of raters among the J; scalar values are about raters only.
+    #: Number of raters among the J; scalar values refer to raters only.
     raters: int
     volumes: Floats  #: (J,) in `AgreementResult.volume_unit`
-    #: dice and jaccard: (J, J), 1 where both raters left the label out.
+    #: dice and jaccard: (J, J); 1 if both raters left the label out.
     dice: Floats
     jaccard: Floats
     conformity: float  #: Generalised conformity index
@@ -37,8 +37,8 @@ class LabelAgreement:
     #: empty if not requested.
     kappa: Mapping[str, float]
     alpha: Mapping[str, float]
-    #: hausdorff, hausdorff95, mean_distance: (J, J) in `length_unit`; NaN where both raters left
-    #: the label out, infinite where one did. None if surfaces were not requested.
+    #: hausdorff, hausdorff95, mean_distance: (J, J) in `length_unit`; NaN if both raters left the
+    #: label out, infinite if one did. None if surfaces were not requested.
     hausdorff: Floats | None = None
     hausdorff95: Floats | None = None
     mean_distance: Floats | None = None
@@ -57,16 +57,16 @@ class LabelAgreement:
         return float(volumes.std(ddof=1) / mean)
 
     def between_raters(self, matrix: Floats) -> Floats:
-        """(J (J - 1) / 2,) values of all pairs of raters, without a consensus."""
+        """Return (J (J - 1) / 2,) values of all pairs of raters, without a consensus."""
         return np.asarray(matrix[np.triu_indices(self.raters, 1)])
 
     def to_reference(self, matrix: Floats) -> Floats:
-        """(J,) values of each rater against the consensus; empty without one."""
+        """Return (J,) values of each rater against the consensus; empty without one."""
         return np.asarray(matrix[: self.raters, self.raters :].ravel())
 
     @property
     def matrices(self) -> dict[str, Floats]:
-        """The pairwise measures that were computed, by name."""
+        """The pairwise measures that were computed, keyed by name."""
         named = {
             "dice": self.dice,
             "jaccard": self.jaccard,
@@ -80,16 +80,16 @@ class LabelAgreement:
 
 @dataclass(frozen=True)
 class AgreementResult(Displayed):
-    """Agreement of some raters, label by label."""
+    """Agreement of several raters, label by label."""
 
     raters: tuple[str, ...]
-    labels: tuple[LabelAgreement, ...]  #: Without background 0
-    #: kappa and alpha: over all labels and voxels together; NaN if not requested.
+    labels: tuple[LabelAgreement, ...]  #: Without the background 0
+    #: kappa and alpha: over all labels and voxels; NaN if not requested.
     kappa: float
     alpha: float
     volume_unit: str  #: "ml", "mm^2" for 2D images, or "voxels" for arrays
     tolerance: float  #: Tolerance of the surface Dice, in mm (voxels for arrays)
-    #: Name of the last rater if it is a consensus that the others are compared with.
+    #: Name of the last rater if it is a consensus with which the others are compared.
     reference: str | None = None
     length_unit: str = "mm"  #: "mm", or "voxels" for arrays
 
@@ -106,7 +106,7 @@ class AgreementResult(Displayed):
 
     @rows
     def pairs(self) -> Iterator[dict[str, Cell]]:
-        """A row for each label and pair of raters."""
+        """Yield a row for each label and pair of raters."""
         for agreement in self.labels:
             for i, first in enumerate(self.raters):
                 for j in range(i + 1, len(self.raters)):
@@ -120,7 +120,7 @@ class AgreementResult(Displayed):
 
     @rows
     def summary(self) -> Iterator[dict[str, Cell]]:
-        """A row for each label; means are over pairs of raters, ignoring NaN."""
+        """Yield a row for each label; means are over pairs of raters, ignoring NaN."""
         for agreement in self.labels:
             volumes = agreement.volumes[: agreement.raters]
             row: dict[str, Cell] = {
@@ -151,7 +151,7 @@ class AgreementResult(Displayed):
 
     @rows
     def of_raters(self) -> Iterator[dict[str, Cell]]:
-        """A row for each rater; means are over labels and over the other raters."""
+        """Yield a row for each rater; means are over labels and over the other raters."""
         number = len(self.raters) - (self.reference is not None)
         for index, name in enumerate(self.raters[:number]):
             others = [j for j in range(number) if j != index]
@@ -168,11 +168,11 @@ class AgreementResult(Displayed):
             yield row
 
     def mean_dice(self) -> float:
-        """Mean Dice over labels and pairs of raters; NaN without any pair or label."""
+        """Return the mean Dice over labels and pairs of raters; NaN without any pair or label."""
         return _mean(np.array([one.between_raters(one.dice) for one in self.labels]))
 
     def table(self) -> str:
-        """The summary as aligned text: a line for each measure, a column for each label."""
+        """Return the summary as aligned text: one line per measure, one column per label."""
         summary = self.summary()
         if not summary:
             return "No rater used any label but 0."
@@ -209,11 +209,11 @@ class AgreementResult(Displayed):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2)
 
     def to_pandas(self) -> Any:
-        """The table of `pairs` as a pandas.DataFrame; needs pandas."""
+        """Return the table of `pairs` as a pandas.DataFrame; requires pandas."""
         return self.pairs().to_frame()
 
 

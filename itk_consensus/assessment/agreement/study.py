@@ -28,10 +28,11 @@ REGIONS: tuple[Region, ...] = ("grid", "union")
 
 @dataclass(frozen=True)
 class AgreementSettings:
-    """Which measures to compute."""
+    """Selection of the measures to compute."""
 
     surfaces: bool = True  #: Whether to compute distances between contours
-    tolerance: float = 1.0  #: Distance in mm up to which contours agree, for the surface Dice
+    #: Distance in mm up to which contours are considered to agree, for the surface Dice
+    tolerance: float = 1.0
     chance: bool = True  #: Whether to compute kappa and alpha
 
 
@@ -43,7 +44,7 @@ def study_agreement(
     *,
     reference: str | None = None,
 ) -> AgreementResult:
-    """Compare every two raters, label by label; background 0 is left out.
+    """Compare all pairs of raters, label by label, without background 0.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def study_agreement(
     spacing : sequence of float
         Voxel size per array axis.
     raters : sequence of str
-        Names; the last is the consensus if `reference` names it.
+        Names; the last one is the consensus if `reference` is given.
     reference : str, optional
         Name of the consensus, which is compared with each rater but left out of kappa, alpha,
         conformity and every mean over pairs.
@@ -63,7 +64,7 @@ def study_agreement(
     report(0.0)
     voxel, unit = voxel_volume(spacing)
     sizes, dice, jaccard = pairs.sizes, pairs.dice, pairs.jaccard
-    # Counts of a pair do not depend on the other raters, so those of `patterns` can be reused.
+    # The counts of a pair do not depend on the other raters, so those of `patterns` can be reused.
     own_pairs = pairs.among(range(among_raters.number_of_raters))
     conformity, specific = own_pairs.conformity, own_pairs.specific_agreement
 
@@ -101,7 +102,7 @@ def study_agreement(
 
 
 def _without_last_rater(patterns: DecisionPatterns) -> DecisionPatterns:
-    """The votes without the last rater; duplicate rows are kept, since counts are additive."""
+    """Return the votes without the last rater; duplicate rows are kept, since counts add up."""
     return DecisionPatterns(patterns.patterns[:, :-1], patterns.counts, patterns.labels)
 
 
@@ -131,7 +132,7 @@ def _add_surfaces(
 
 
 def _surfaces(patterns: DecisionPatterns, label: int, axes: int) -> list[Surface]:
-    """Each rater's surface of a label, within the common bounding box."""
+    """Return each rater's surface of a label, within the common bounding box."""
     said: NDArray[np.bool_] = patterns.patterns == label
     region = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
     cropped = patterns.crop(region)

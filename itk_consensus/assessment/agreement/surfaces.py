@@ -1,8 +1,8 @@
 """Distances between contours, in mm.
 
-A surface consists of the mask's voxels with a face neighbour outside the mask; voxels beyond the
-image border are outside. Distances are between voxel centres, from each surface voxel of one mask
-to the nearest one of the other. These are MONAI's definitions, and tests compare with MONAI.
+A surface consists of the mask's voxels with a face neighbour outside the mask; everything beyond
+the image border is outside. Distances are between voxel centres, from each surface voxel of one
+mask to the nearest one of the other. These are MONAI's definitions, and tests compare the results.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.space.boxes import in_space, space_axes
 from itk_consensus.space.distance import signed_distance
 
-#: Slack in mm for floating-point errors of a distance that equals the tolerance.
+#: Slack in mm for floating-point errors of distances equal to the tolerance.
 ROUNDING = 1e-9
-#: Cost of the distance transform per voxel, in units of one offset, and the largest number of
-#: offsets that is enumerated. They choose the faster of two algorithms with the same result.
+#: Cost of the distance transform per voxel, in units of one offset, and the maximum number of
+#: offsets that are enumerated. They determine which of two algorithms with the same result is
+#: faster.
 _VOXELS_OF_A_DISTANCE, _MOST_OFFSETS = 16, 1 << 15
 
 
@@ -36,12 +37,12 @@ class Surface:
 
     @classmethod
     def of(cls, mask: NDArray[np.bool_]) -> Surface:
-        """The surface of a mask; in 4D the first axis holds independent volumes."""
+        """Return the surface of a mask; in 4D the first axis holds independent volumes."""
         places = np.flatnonzero(mask & ~_inner(mask))
         return cls(mask.shape, places.astype(np.uint32) if mask.size < 2**32 else places)
 
     def distance(self, spacing: Sequence[float]) -> Floats:
-        """Distance of every voxel to the surface in mm, flattened."""
+        """Return the distance of every voxel to the surface in mm, flattened."""
         edge = np.zeros(self.shape, bool)
         edge.reshape(-1)[self.places] = True
         # Surface voxels have a negative signed distance; clip it to 0.
@@ -57,7 +58,7 @@ class OneWay:
     largest: float
     percentile95: float
     total: float
-    within: int  #: Number of distances up to the tolerance
+    within: int  #: Number of distances that do not exceed the tolerance
 
     @classmethod
     def of(cls, distances: Floats, tolerance: float) -> OneWay:
@@ -68,17 +69,17 @@ class OneWay:
 
 
 def _percentile95(values: Floats) -> float:
-    """95th percentile as by np.percentile, but in place, which is faster for many pairs."""
+    """Return the 95th percentile as np.percentile does, but faster since it works in place."""
     low, share = divmod(0.95 * (values.size - 1), 1)
     first, second = int(low), min(int(low) + 1, values.size - 1)
     values.partition((first, second))
     below, above = float(values[first]), float(values[second])
-    # Interpolate from the nearer value, to round as np.percentile does.
+    # Interpolate from the nearer value, which gives the same rounding as np.percentile.
     return below + (above - below) * share if share < 0.5 else above - (above - below) * (1 - share)
 
 
 class SurfaceDistances(NamedTuple):
-    """How far two contours lie apart; NaN if both masks are empty, infinite if one is."""
+    """Distances between two contours; NaN if both masks are empty, infinite if one is."""
 
     hausdorff: float = np.nan
     hausdorff95: float = np.nan
@@ -104,9 +105,9 @@ def surface_distances(there: OneWay, back: OneWay) -> SurfaceDistances:
 def distances_between(
     surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
 ) -> dict[tuple[int, int], SurfaceDistances]:
-    """Compare every two surfaces; keys are pairs of indices in increasing order.
+    """Compare all pairs of surfaces; keys are pairs of indices in increasing order.
 
-    Only one distance map is in memory at a time.
+    Only one distance map is held in memory at a time.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def distances_between(
     spacing : sequence of float
         Voxel size per array axis.
     tolerance : float
-        Distance in mm up to which surfaces agree, for the surface Dice.
+        Distance in mm up to which surfaces are considered to agree, for the surface Dice.
     """
     one_way: dict[tuple[int, int], OneWay] = {}
     drawn = [index for index, surface in enumerate(surfaces) if surface.places.size]
@@ -136,10 +137,10 @@ def distances_between(
 def surface_dices(
     surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """(J, J) surface Dice of every two surfaces.
+    """Return the (J, J) surface Dice of all pairs of surfaces.
 
-    Equals that of `distances_between`, but is faster for small tolerances: it dilates each surface
-    by all offsets up to the tolerance instead of computing a distance map.
+    The result equals that of `distances_between`, but is faster for small tolerances: each surface
+    is dilated by all offsets up to the tolerance instead of computing a distance map.
     """
     sizes = np.array([surface.places.size for surface in surfaces])
     reach = [
@@ -162,7 +163,7 @@ def surface_dices(
 def _within_by_distance(
     surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """(J, J) how many voxels of each surface lie within the tolerance of another."""
+    """Return (J, J) counts of the voxels of each surface within the tolerance of another."""
     within = np.zeros((len(surfaces),) * 2)
     for target, its in enumerate(surfaces):
         if its.places.size:
@@ -174,7 +175,7 @@ def _within_by_distance(
 def _within_by_offsets(
     surfaces: Sequence[Surface], reach: Sequence[int], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """The same, by dilation with all offsets up to the tolerance."""
+    """Return the same counts, by dilation with all offsets up to the tolerance."""
     shape = [side + 2 * more for side, more in zip(surfaces[0].shape, reach, strict=True)]
     places = [_padded_places(surface, reach, shape) for surface in surfaces]
     offsets = _offsets(reach, spacing, tolerance, shape)
@@ -209,7 +210,7 @@ def _offsets(
 
 
 def _inner(mask: NDArray[Any]) -> NDArray[np.bool_]:
-    """Voxels of a mask whose face neighbours all lie in the mask."""
+    """Return the voxels of a mask whose face neighbours all lie in the mask."""
     inner = mask.copy()
     for axis in space_axes(mask.ndim):
         steps = slice(None, -1), slice(1, None), slice(None, None, max(1, mask.shape[axis] - 1))

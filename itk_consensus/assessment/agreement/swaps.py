@@ -1,8 +1,8 @@
 """Find names of labels or structures that a rater uses differently from the others.
 
-The input is the Dice of a rater's masks with the others' masks of each name. If two or more
-names form a cycle in which each mask matches the next name better than its own, they are swapped;
-if a single name matches another one better, it is renamed.
+The input is the Dice of a rater's masks with the others' masks of each name. If two or more names
+form a cycle in which each mask matches the next name better than its own, they are swapped; if a
+single name matches another one better, it is renamed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
 
-#: Minimum Dice to report a single renamed name.
+#: Minimum Dice for reporting a single renamed name.
 MEANT = 0.5
-#: Minimum mean Dice of a cycle of names, which corroborate each other. It is low: readers agree
-#: poorly on small structures such as the cochlea, where some masks do not overlap.
+#: Minimum mean Dice of a cycle of names, which corroborate each other. It is low because readers
+#: agree poorly on small structures such as the cochlea, where some masks do not overlap.
 MEANT_IN_A_CIRCLE = 0.2
 #: Dice below this counts as no overlap.
 _LEAST = 0.05
@@ -29,7 +29,7 @@ class Swap(NamedTuple):
     """Names that a rater uses for different structures than the others."""
 
     used: tuple[int, ...]  #: Indices of the names that the rater used
-    meant: tuple[int, ...]  #: Indices of the names that the others used there
+    meant: tuple[int, ...]  #: Indices of the names that the others used for the same structures
     before: float  #: Mean Dice with the others before correction
     after: float  #: Mean Dice with the others after correction
     is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
@@ -41,8 +41,8 @@ def swaps_in(dice: Floats) -> list[Swap]:
     Parameters
     ----------
     dice : (K, K) ndarray
-        Dice of the rater's masks (rows) with the others' masks (columns) of each name; 0 or NaN
-        where either is empty.
+        Dice of the rater's masks (rows) with the others' masks (columns) of each name; 0 or NaN if
+        either is empty.
     """
     dice = np.nan_to_num(dice)
     own = np.diagonal(dice).copy()
@@ -69,7 +69,7 @@ def swaps_in(dice: Floats) -> list[Swap]:
 
 
 def _circle(start: int, partner: NDArray[Any], nearer: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Follow best partners from a name back to itself; () if the path does not return to it."""
+    """Follow best matches from a name back to itself; () if the path does not return to it."""
     way = [start]
     while nearer[way[-1]] and len(way) <= len(partner):
         following = int(partner[way[-1]])

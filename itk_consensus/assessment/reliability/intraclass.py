@@ -1,4 +1,4 @@
-"""Intraclass correlation of a number that several raters measure in each of several cases.
+"""Intraclass correlation of a quantity that several raters measure in each of several cases.
 
 Six forms by Shrout and Fleiss (Psychol Bull 86:420-428, 1979), with the intervals of McGraw and
 Wong (Psychol Methods 1:30-46, 1996):
@@ -11,7 +11,7 @@ ICC(2,1)  the same for all cases, a random sample       counts as disagreement
 ICC(3,1)  the same for all cases, no others matter      is ignored
 ========  ============================================  ======================
 
-ICC(., k) is the reliability of the mean of k raters instead of that of one.
+ICC(., k) is the reliability of the mean of k raters instead of a single rater's.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class MeanSquares:
 
     cases: int
     raters: int
-    between: float  #: Mean square of cases
-    of_raters: float  #: Mean square of raters
+    between: float  #: Mean square between cases
+    of_raters: float  #: Mean square between raters
     error: float  #: Residual mean square
 
     @classmethod
@@ -75,7 +75,7 @@ def complete_table(values: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If it has fewer than two cases or two raters, or a number is missing.
+        There are fewer than two cases or two raters, or a value is missing.
     """
     table = np.asarray(values, np.float64)
     if table.ndim != 2 or min(table.shape) < 2:
@@ -102,7 +102,7 @@ def intraclass_correlations(values: ArrayLike) -> tuple[IntraclassCorrelation, .
     Returns
     -------
     tuple of IntraclassCorrelation
-        ICC(1,1), (2,1), (3,1), (1,k), (2,k), (3,k); NaN where nothing varies.
+        ICC(1,1), (2,1), (3,1), (1,k), (2,k), (3,k); NaN if nothing varies.
     """
     squares = MeanSquares.of(values)
     single = {"1": _one_way(squares), "2": _absolute(squares), "3": _consistent(squares)}
@@ -118,20 +118,20 @@ def intraclass_correlations(values: ArrayLike) -> tuple[IntraclassCorrelation, .
 
 
 def _reliability_of_mean(single: float, raters: int) -> float:
-    """Reliability of the mean of several raters, from that of one (Spearman-Brown)."""
+    """Return the reliability of the mean of several raters (Spearman-Brown formula)."""
     below = 1 + (raters - 1) * single
     return raters * single / below if below else math.nan
 
 
 def raters_needed(single: float, wanted: float) -> float:
-    """Number of raters, or readings, whose mean reaches a reliability.
+    """Return the number of raters, or readings, whose mean attains a given reliability.
 
     Parameters
     ----------
     single : float
         Reliability of one rater, above 0 and below 1.
     wanted : float
-        Reliability that the mean is to reach, from 0 to below 1.
+        Desired reliability of the mean, from 0 to below 1.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def raters_needed(single: float, wanted: float) -> float:
         return math.inf
     if single >= 1:
         return 1.0
-    # The tolerance keeps rounding errors from adding a rater.
+    # The tolerance prevents rounding errors from adding a rater.
     return max(1.0, math.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9))
 
 
@@ -196,7 +196,7 @@ def _absolute(m: MeanSquares) -> tuple[float, float, float]:
 
 
 def _f_bounds(ratio: float, first: float, second: float) -> tuple[float, float]:
-    """Confidence bounds of a ratio of variances, from quantiles of the F distribution."""
+    """Return confidence bounds for a ratio of variances, from quantiles of the F distribution."""
     upper = float(scipy.special.fdtri(first, second, (1 + LEVEL) / 2))
     lower = float(scipy.special.fdtri(second, first, (1 + LEVEL) / 2))
     return ratio / upper, ratio * lower
@@ -220,7 +220,7 @@ def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> LimitsOfAgreemen
     Parameters
     ----------
     first, second : (N,) array_like
-        One number for each case; pairs with a NaN are ignored.
+        One value per case; pairs with a NaN are ignored.
     """
     one, other = (np.asarray(values, np.float64) for values in (first, second))
     if one.ndim != 1 or one.shape != other.shape:

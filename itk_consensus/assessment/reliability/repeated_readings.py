@@ -1,8 +1,8 @@
 """Variance of repeated readings: within a rater, between raters, and between cases.
 
-The model is ``value = mean + case + rater + case x rater + reading``, with random effects except
-for the mean. Variances are estimated by analysis of variance (Bland and Altman, Stat Methods Med
-Res 8:135-160, 1999; Barnhart et al., J Biopharm Stat 17:529-569, 2007).
+The model is ``value = mean + case + rater + case x rater + reading``, in which all effects except
+the mean are random. Variances are estimated by analysis of variance (Bland and Altman, Stat Methods
+Med Res 8:135-160, 1999; Barnhart et al., J Biopharm Stat 17:529-569, 2007).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itk_consensus.assessment.reliability.intraclass import LEVEL, MeanSquares
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.errors import InputError
 
-#: Factor from a standard deviation to the limit of 95 % of the differences of two readings.
+#: Factor from a standard deviation to the 95 % limit of the differences between two readings.
 _TWO_READINGS = math.sqrt(2) * float(scipy.special.ndtri((1 + LEVEL) / 2))
 
 
@@ -29,20 +29,21 @@ class Repeatability:
     deviation: float  #: Standard deviation within a rater and case, in the unit of the values
     low: float  #: Its 95 % interval
     high: float
-    variation: float  #: Coefficient of variation: the deviation over the mean of all values
-    #: Repeatability coefficient: 95 % of the differences of two readings of a rater are smaller.
+    #: Coefficient of variation: the standard deviation over the mean of all values
+    variation: float
+    #: Repeatability coefficient: 95 % of the differences between two readings by a rater are
+    #: smaller.
     coefficient: float
-    pairs: int  #: Number of pairs of case and rater with more than one reading
+    pairs: int  #: Number of pairs of case and rater with repeated readings
 
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """Components of a measurement's variance; negative estimates are set to 0."""
+    """Variance components of a measurement; negative estimates are set to 0."""
 
     cases: float  #: Between cases: the quantity of interest
     raters: float  #: Between raters: their systematic bias
-    #: Interaction of case and rater; includes the variance of readings if there are no repeated
-    #: ones.
+    #: Interaction of case and rater; includes the variance of readings if none are repeated.
     interaction: float
     readings: float  #: Within a rater; NaN without repeated readings
     number_of_cases: int  #: Cases with a reading of every included rater
@@ -50,7 +51,7 @@ class VarianceComponents:
 
     @property
     def reproducibility(self) -> float:
-        """Reproducibility coefficient: 95 % of differences between two raters are smaller."""
+        """Reproducibility coefficient: 95 % of the differences between two raters are smaller."""
         within = 0.0 if math.isnan(self.readings) else self.readings
         return _TWO_READINGS * math.sqrt(self.raters + self.interaction + within)
 
@@ -79,7 +80,7 @@ def repeatability(values: ArrayLike) -> Repeatability | None:
     Parameters
     ----------
     values : (N, J, M) array_like
-        Cases, raters and readings; NaN where there is none.
+        Cases, raters and readings; NaN for missing readings.
     """
     table = readings_table(values)
     number = np.isfinite(table).sum(axis=2)
@@ -108,15 +109,15 @@ def repeatability(values: ArrayLike) -> Repeatability | None:
 
 
 def variance_components(values: ArrayLike) -> VarianceComponents | None:
-    """Estimate the variance between cases, between raters, of their interaction, and of readings.
+    """Estimate the variance components: cases, raters, their interaction, and readings.
 
-    First readings are compared. Raters with fewer than half of the cases are left out, then cases
-    with a missing rater. None if fewer than two raters or cases remain.
+    First readings are compared. Raters with fewer than half of the cases are excluded, then cases
+    with a missing rater. Returns None if fewer than two raters or cases remain.
 
     Parameters
     ----------
     values : (N, J, M) or (N, J) array_like
-        Cases, raters and readings; NaN where there is none.
+        Cases, raters and readings; NaN for missing readings.
     """
     table = readings_table(values)
     first = complete_part(table)
@@ -137,7 +138,7 @@ def variance_components(values: ArrayLike) -> VarianceComponents | None:
 
 
 def complete_part(values: ArrayLike) -> Floats | None:
-    """(N', J') complete table of first readings; None if fewer than two cases or raters remain."""
+    """Return the complete (N', J') table of first readings; None if it is too small."""
     first = readings_table(values)[:, :, 0]
     read: NDArray[np.bool_] = np.isfinite(first)
     raters = read.sum(axis=0) * 2 >= max(len(first), 1)

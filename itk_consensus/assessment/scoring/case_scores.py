@@ -1,8 +1,8 @@
-"""Scores of one case: every submission, and every reader, against the readers.
+"""Scores of one case: every submission and every reader are compared with the readers.
 
-A submission is scored against all readers but one, each left out in turn, and a reader against the
-others. Both are thus compared with the same number of readers, which makes the readers' scores a
-fair ceiling.
+A submission is scored against all readers but one, each being left out in turn, and a reader
+against the others. Both are thus compared with the same number of readers, which makes the readers'
+scores a fair ceiling.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.pair_counts import PairCounts
 from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
-#: Minimum intersection over union of two lesions to match.
+#: Minimum intersection over union of two matching lesions.
 LEAST_OVERLAP = 0.1
 
-#: Key, in place of a label, of scores of all structures together.
+#: Key used instead of a label for scores of all structures together.
 ALL = "all structures"
 
 
 @dataclass(frozen=True)
 class ScoreSettings:
-    """Which measures to compute."""
+    """Selection of the measures to compute."""
 
     rules: tuple[str, ...] = ("soft-dice", "qubiq")  #: Keys of `measures.RULES`
     surfaces: bool = False  #: Whether to measure distances between contours
@@ -46,16 +46,16 @@ class ScoreSettings:
 
 @dataclass(frozen=True)
 class Submission:
-    """The segmentation of a case by a submission."""
+    """A submission's segmentation of one case."""
 
     labels: NDArray[Any]  #: Label map
-    #: Probability of each foreground label, if submitted.
+    #: Probability of each foreground label, if it was submitted.
     probabilities: Mapping[int, NDArray[Any]] | None = None
     samples: tuple[NDArray[Any], ...] = ()  #: Label maps, if several were submitted
 
     @classmethod
     def of_samples(cls, samples: Sequence[NDArray[Any]]) -> Submission:
-        """Create from samples: their vote is the label map, their mean the probability."""
+        """Create from samples: the label map is their vote, the probability their mean."""
         if len(samples) == 1:
             return cls(samples[0])
         stack = LabelStack.multilabel(list(samples), owner="samples")
@@ -76,14 +76,14 @@ class CaseScores:
     """All scores of one case."""
 
     case: str
-    #: Scores by submission or reader, then label, then measure; NaN where undefined. Labels that
-    #: do not occur in this case are missing; `ALL` has scores of all labels together.
+    #: Scores by submission or reader, then label, then measure; NaN if undefined. Labels that do
+    #: not occur in this case are absent; `ALL` holds scores of all labels together.
     submissions: Mapping[str, Mapping[int | str, Mapping[str, float]]]
     readers: Mapping[str, Mapping[int | str, Mapping[str, float]]]
     #: Dice, and distances if requested, of each submission with each single reader.
     pairs: tuple[Mapping[str, Any], ...]
     drawn: tuple[int, ...] = ()  #: Labels that any reader drew
-    missing: tuple[str, ...] = ()  #: Submissions without a file for the case
+    missing: tuple[str, ...] = ()  #: Submissions that lack a file for the case
 
 
 def score_case(
@@ -123,15 +123,15 @@ def score_case(
 
 @dataclass(frozen=True)
 class _Table:
-    """All label maps of a case as patterns: readers first, then submissions, then samples."""
+    """All label maps of a case as patterns: first readers, then submissions, then samples."""
 
     patterns: DecisionPatterns
     readers: list[str]
     submissions: dict[str, Submission]
-    #: (K + 1,) index of each label, background first, in the patterns; -1 if it does not occur.
+    #: (K + 1,) index of each label in the patterns, background first; -1 if it does not occur.
     codes: NDArray[np.intp]
     labels: tuple[int, ...]
-    dice: Floats  #: (K, C, C) Dice of every two label maps
+    dice: Floats  #: (K, C, C) Dice of all pairs of label maps
     sizes: Floats  #: (K, C) volumes in voxels
 
     @classmethod
@@ -150,7 +150,7 @@ class _Table:
         pairs = PairCounts.of(patterns)
         known = codes[1:] >= 0
         number = patterns.number_of_raters
-        # A label with probabilities but without voxels has only empty masks, whose Dice is 1.
+        # The masks of a label with probabilities but without voxels are empty, so their Dice is 1.
         dice, sizes = np.ones((len(labels), number, number)), np.zeros((len(labels), number))
         dice[known], sizes[known] = pairs.dice[codes[1:][known]], pairs.sizes[codes[1:][known]]
         return cls(patterns, list(readers), submissions, codes, labels, dice, sizes)
@@ -162,11 +162,11 @@ class _Table:
         return tuple(label for label, size in zip(self.labels, given, strict=True) if size)
 
     def column(self, name: str) -> int:
-        """Column of a submission in the patterns."""
+        """Return the column of a submission in the patterns."""
         return len(self.readers) + list(self.submissions).index(name)
 
     def sample_columns(self, name: str) -> range:
-        """Columns of a submission's samples in the patterns; empty without samples."""
+        """Return the columns of a submission's samples in the patterns; empty without samples."""
         start = len(self.readers) + len(self.submissions)
         for other, one in self.submissions.items():
             if other == name:
@@ -175,7 +175,7 @@ class _Table:
         raise KeyError(name)
 
     def votes(self, columns: Sequence[int]) -> NDArray[np.intp]:
-        """(P,) index of the majority label of some columns; ties are background."""
+        """Return the (P,) majority label index of some columns; ties are background."""
         rows = rows_as_stack(self.patterns)
         some = replace(rows, arrays=tuple(rows.arrays[column] for column in columns))
         winner = StackVote(some, VoteRules(ties="background")).decision().astype(np.intp)
@@ -185,7 +185,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Distances:
-    """(K, C, C) surface measures of every two label maps, with substitutes for empty ones."""
+    """(K, C, C) surface measures of all pairs of label maps, with substitutes for empty ones."""
 
     surface_dice: Floats
     hausdorff95: Floats
@@ -223,8 +223,8 @@ class _Segmentation:
     mask: Mask  #: (K, N)
     probability: NDArray[Any]  #: (K, N)
     samples: list[Mask]  #: Each (K, N)
-    at: NDArray[np.intp] | slice  #: Row of the patterns for each of the N
-    weights: NDArray[Any] | None  #: (N,) number of voxels, if N are patterns
+    at: NDArray[np.intp] | slice  #: Row of the patterns for each of the N elements
+    weights: NDArray[Any] | None  #: (N,) number of voxels, if the N elements are patterns
 
 
 class _Scorer:
@@ -240,20 +240,20 @@ class _Scorer:
         self._table, self._distances, self._settings = table, distances, settings
         self._voxel = voxel
         readers = range(len(table.readers))
-        #: For each reader, the indices of the others; of a single reader, its own.
+        #: For each reader, the indices of the other readers; for a single reader, its own index.
         self._others = [[j for j in readers if j != left] for left in readers]
         if len(self._others) == 1:
             self._others = [[0]]
         self._votes = [table.votes(others) for others in self._others]
         said = table.patterns.patterns
-        #: (K + 1, P, J) whether a reader gave each label, background first.
+        #: (K + 1, P, J) whether each reader gave each label, background first.
         self._marks = np.stack(
             [said[:, : len(table.readers)] == code for code in table.codes]
         )  # fmt: skip
         self._pieces: dict[tuple[str, int, int], NDArray[np.int32]] = {}
 
     def score_submission(self, name: str) -> dict[int | str, dict[str, float]]:
-        """Score against all readers but one, averaged over the one left out."""
+        """Score against all readers but one, averaged over the choice of the left-out reader."""
         said = self._segmentation_of(name)
         found = [self._scores(said, number) for number in range(len(self._others))]
         return {
@@ -273,7 +273,7 @@ class _Scorer:
         return self._scores(said, number)
 
     def pairs(self, case: str) -> Iterator[dict[str, Any]]:
-        """A row for each submission, reader and structure."""
+        """Yield a row for each submission, reader and structure."""
         for name in self._table.submissions:
             column = self._table.column(name)
             for number, reader in enumerate(self._table.readers):
@@ -298,7 +298,7 @@ class _Scorer:
             share = np.mean(samples, axis=0) if samples else masks.astype(np.float64)
             counts = table.patterns.counts
             return _Segmentation(column, masks, share, samples or [masks], slice(None), counts)
-        # Probabilities differ within a pattern, so voxels are scored one by one.
+        # Probabilities differ within a pattern, so each voxel is scored separately.
         at = table.patterns.expand(np.arange(len(said), dtype=np.intp)).ravel()
         nothing = np.zeros(at.shape, np.float32)
         given = submission.probabilities
@@ -398,7 +398,7 @@ class _Scorer:
         return 2 * len(pairs.one) / total if total else 1.0
 
     def _components(self, kind: str, which: int, index: int) -> NDArray[np.int32]:
-        """Number the connected components of a label in a column ("own") or a vote; cached."""
+        """Number a label's connected components in a column ("own") or a vote; cached."""
         key = kind, which, index
         if key not in self._pieces:
             patterns, code = self._table.patterns, self._table.codes[index + 1]
@@ -409,6 +409,6 @@ class _Scorer:
 
 
 def mean_of_known(values: Sequence[float]) -> float:
-    """Mean ignoring NaN; NaN if nothing is left."""
+    """Return the mean ignoring NaN; NaN if all values are NaN."""
     known = [value for value in values if not math.isnan(value)]
     return sum(known) / len(known) if known else math.nan

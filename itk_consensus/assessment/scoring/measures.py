@@ -1,4 +1,4 @@
-"""Definitions of all measures of a scoring study: title, unit, meaning, and which way is better.
+"""Definitions of all measures of a scoring study: title, unit, meaning, and direction.
 
 Tables, pages and the glossary are generated from this list.
 """
@@ -22,12 +22,12 @@ class Measure:
     meaning: str
     unit: str = ""  #: "length", "volume" or none
     source: str = ""  #: Publication
-    #: Whether it is a single number for all structures together.
+    #: Whether it is a single value for all structures together.
     of_case: bool = False
 
     @property
     def score_if_absent(self) -> float:
-        """Score of a structure that neither the readers nor the submission drew."""
+        """Score of a structure drawn neither by the readers nor by the submission."""
         if self.name.startswith("curvas"):
             return math.nan
         return 1.0 if self.better == "higher" else 0.0
@@ -106,7 +106,7 @@ LESIONS = _by_name(
     ),
 )
 
-#: Rules of challenges and papers, by name, and the columns each of them gives.
+#: Rules of challenges and papers by name, with their columns.
 RULES = {
     "soft-dice": _by_name(
         Measure(
@@ -199,7 +199,7 @@ RULES = {
 
 
 def measures(rules: tuple[str, ...], *, surfaces: bool, lesions: bool) -> dict[str, Measure]:
-    """The columns of a study, in order."""
+    """Return the columns of a study, in order."""
     chosen = dict(ALWAYS)
     if surfaces:
         chosen |= SURFACES

@@ -1,7 +1,7 @@
 """Rules that score a segmentation, a probability or samples against several readers.
 
 Every rule is implemented from its definition. Voxels may have weights, so that a table of vote
-patterns with counts can be scored like the images.
+patterns with counts can be scored in the same way as images.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import InputError
 from itk_consensus.votes.overlap import dice_of, share_of
 
-#: Thresholds of QUBIQ (Menze et al., 2020) for probability and share of readers.
+#: Thresholds of QUBIQ (Menze et al., 2020) for the probability and the share of readers.
 THRESHOLDS = tuple(number / 10 for number in range(1, 10))
 BINS = 10
 #: Probabilities below this count as 0, since those of networks are never exactly 0.
@@ -27,14 +27,14 @@ SEEN = 0.01
 CURVAS_BINS = 50
 #: Limit of the integration of CURVAS 2024, in standard deviations of the readers' volumes.
 CURVAS_REACH = 3.0
-# Keeps a share of 7 in 10 readers from falling below 0.7 by rounding.
+# Prevents a share of 7 in 10 readers from falling below 0.7 by rounding.
 _ROUNDING = 1e-9
 
 
 def soft_dice(
     probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
-    """``2 sum(p s) / (sum(p) + sum(s))`` of a probability and the share of readers; 1 if empty."""
+    """Return ``2 sum(p s) / (sum(p) + sum(s))`` for a probability and reader share; 1 if empty."""
     both, total = _sum(probability * share, weights), _sum(probability + share, weights)
     return float(dice_of(both, total))
 
@@ -42,7 +42,7 @@ def soft_dice(
 def threshold_averaged_dice(
     probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean Dice of a probability and the share of readers over thresholds 0.1 to 0.9 (QUBIQ)."""
+    """Return the Dice of probability and reader share, averaged over thresholds (QUBIQ)."""
     levels = np.array(THRESHOLDS)[:, None] - _ROUNDING
     one, other = (np.ravel(values) >= levels for values in (probability, share))
     number = np.ones(one.shape[1]) if weights is None else np.asarray(weights, np.float64)
@@ -53,10 +53,10 @@ def threshold_averaged_dice(
 def plural_calibration_error(
     probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
-    """Expected calibration error of a probability against the share of readers, in ten bins.
+    """Return the expected calibration error against the share of readers, in ten bins.
 
-    Voxels that no reader marks and with a probability below 1 % are ignored; otherwise background
-    would hide every error.
+    Voxels that no reader marks and whose probability is below 1 % are ignored; otherwise background
+    would mask every error.
     """
     where = (probability >= SEEN) | (share > 0)
     p, said = probability[where].astype(np.float64), share[where].astype(np.float64)
@@ -71,9 +71,9 @@ def plural_calibration_error(
 def consensus_dice(
     mask: Mask, readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Dice over the voxels on which all readers agree (CURVAS 2024).
+    """Return the Dice over the voxels on which all readers agree (CURVAS 2024).
 
-    NaN if there is no voxel that all mark; the challenge leaves such cases out.
+    NaN if no voxel is marked by all readers; the challenge omits such cases.
     """
     inside = np.logical_and.reduce(readers)
     agreed = inside | ~np.logical_or.reduce(readers)
@@ -85,10 +85,10 @@ def consensus_dice(
 def consensus_confidence(
     probability: NDArray[Any], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean confidence where all readers agree (CURVAS 2024).
+    """Return the mean confidence at voxels on which all readers agree (CURVAS 2024).
 
-    The mean of two means: the probability where all readers mark the structure, and 1 minus the
-    probability where none does. NaN if either region is empty.
+    This is the mean of two means: the probability where all readers mark the structure, and 1 minus
+    the probability where none does. NaN if either region is empty.
     """
     inside, outside = np.logical_and.reduce(readers), ~np.logical_or.reduce(readers)
     number = np.ones(inside.shape) if weights is None else weights
@@ -102,11 +102,11 @@ def consensus_confidence(
 def multiclass_calibration_error(
     probabilities: NDArray[Any], label: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
-    """Expected calibration error of the likeliest class against one reader (CURVAS 2024).
+    """Return the calibration error of the likeliest class against one reader (CURVAS 2024).
 
-    Mean absolute difference between confidence and accuracy over 50 bins of confidence, weighted
-    by voxels (Guo et al., ICML 2017). A confidence of 1 has a bin of its own, as in the library
-    that the challenge uses.
+    The mean absolute difference between confidence and accuracy over 50 bins of confidence,
+    weighted by voxels (Guo et al., ICML 2017). A confidence of 1 has its own bin, as in the library
+    used by the challenge.
 
     Parameters
     ----------
@@ -124,11 +124,12 @@ def multiclass_calibration_error(
 
 
 def volume_score(volume: float, readers: ArrayLike) -> float:
-    """Continuous ranked probability score of a volume against readers' volumes (CURVAS 2024).
+    """Return the continuous ranked probability score of a volume (CURVAS 2024).
 
     ``integral of (F(v) - [v >= volume])^2`` over the mean of the readers' volumes +- 3 population
-    standard deviations, where F is the normal distribution with this mean and deviation. In the
-    unit of the volumes; 0 is best. NaN if all readers' volumes are equal, for which F is undefined.
+    standard deviations, where F is the normal distribution with this mean and standard deviation.
+    The score has the unit of the volumes; 0 is best. NaN if all readers' volumes are equal, since F
+    is then undefined.
 
     Parameters
     ----------
@@ -142,14 +143,14 @@ def volume_score(volume: float, readers: ArrayLike) -> float:
     if not deviation > 0:
         return math.nan
     at = min(max((volume - mean) / deviation, -CURVAS_REACH), CURVAS_REACH)
-    # By symmetry, the integral above the volume is one below it with the sign reversed.
+    # By symmetry, the integral above the volume equals one below it with the sign reversed.
     below = _squared_normal(at) - _squared_normal(-CURVAS_REACH)
     above = _squared_normal(-at) - _squared_normal(-CURVAS_REACH)
     return deviation * (below + above)
 
 
 def _squared_normal(z: float) -> float:
-    """Antiderivative of the squared standard normal distribution function."""
+    """Return the antiderivative of the squared standard normal distribution function."""
     share = float(scipy.special.ndtr(z))
     density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     tail = float(scipy.special.ndtr(math.sqrt(2) * z)) / math.sqrt(math.pi)
@@ -159,9 +160,10 @@ def _squared_normal(z: float) -> float:
 def energy_distance(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Generalised energy distance ``2 E d(s, r) - E d(s, s') - E d(r, r')``, d being 1 - IoU.
+    """Return the generalised energy distance ``2 E d(s, r) - E d(s, s') - E d(r, r')``.
 
-    Over all pairs, including a mask with itself (Kohl et al., NeurIPS 2018); 0 for equal sets.
+    Here d is 1 - IoU, over all pairs including a mask with itself (Kohl et al., NeurIPS 2018); 0
+    for equal sets.
     """
     between, among, apart = (
         float((1 - overlaps(one, other, weights)).mean())
@@ -173,16 +175,17 @@ def energy_distance(
 def dice_max(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Dice of each reader with the sample closest to it, mean over readers (D_max)."""
+    """Return each reader's Dice with the closest sample, averaged over readers (D_max)."""
     return float(_dices(samples, readers, weights).max(axis=0).mean())
 
 
 def dice_match(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean Dice of samples and readers under the best one-to-one matching (D_match).
+    """Return the mean Dice of samples and readers under the best one-to-one matching (D_match).
 
-    Wu et al., CVPR 2024. If their numbers differ, both are repeated to the least common multiple.
+    See Wu et al., CVPR 2024. If the numbers of samples and readers differ, both sets are repeated
+    to the least common multiple.
     """
     return _best_pairing(_dices(samples, readers, weights))
 
@@ -190,10 +193,10 @@ def dice_match(
 def matched_iou(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean IoU of samples and readers under the best one-to-one matching.
+    """Return the mean IoU of samples and readers under the best one-to-one matching.
 
-    Hungarian-matched IoU (Kohl et al., arXiv:1905.13077, 2019). If their numbers differ, both are
-    repeated to the least common multiple.
+    This is the Hungarian-matched IoU (Kohl et al., arXiv:1905.13077, 2019). If the numbers of
+    samples and readers differ, both sets are repeated to the least common multiple.
     """
     return _best_pairing(overlaps(samples, readers, weights))
 
@@ -209,7 +212,7 @@ def _best_pairing(likeness: Floats) -> float:
 def overlaps(
     ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> Floats:
-    """(N, M) intersection over union; 1 where both are empty."""
+    """Return the (N, M) intersection over union; 1 if both masks are empty."""
     shared, sizes = _shared(ones, others, weights)
     return share_of(shared, sizes - shared)
 
@@ -217,7 +220,7 @@ def overlaps(
 def _dices(
     ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> Floats:
-    """(N, M) Dice; 1 where both are empty."""
+    """Return the (N, M) Dice; 1 if both masks are empty."""
     shared, sizes = _shared(ones, others, weights)
     return dice_of(shared, sizes)
 
@@ -225,7 +228,7 @@ def _dices(
 def _shared(
     ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None
 ) -> tuple[Floats, Floats]:
-    """(N, M) intersection of every two masks in voxels, and the sum of their sizes."""
+    """Return (N, M) intersections of all pairs of masks in voxels, and sums of their sizes."""
     first, second = (
         np.stack([np.asarray(mask).ravel() for mask in masks]).astype(np.float64)
         for masks in (ones, others)
@@ -236,15 +239,15 @@ def _shared(
 
 
 def crps(samples: ArrayLike, observed: float) -> float:
-    """Continuous ranked probability score of samples against an observed number.
+    """Return the continuous ranked probability score of samples against an observed value.
 
-    ``E|X - y| - E|X - X'| / 2``: 0 is perfect; for a single sample it is the absolute error.
+    ``E|X - y| - E|X - X'| / 2``: 0 is perfect; for a single sample this is the absolute error.
     """
     values = np.sort(np.asarray(samples, np.float64).ravel())
     if not values.size:
         raise InputError("crps: samples must be at least one number, got none")
     number = values.size
-    # The sum of all absolute differences of sorted values is a weighted sum.
+    # The sum of all absolute differences equals a weighted sum of the sorted values.
     weights = 2 * np.arange(number) - number + 1
     spread = 2 * float(weights @ values) / number**2
     return float(np.abs(values - observed).mean()) - spread / 2

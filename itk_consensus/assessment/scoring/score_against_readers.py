@@ -21,17 +21,17 @@ _OWNER = "score_against_readers"
 
 @dataclass(frozen=True)
 class PluralTruth:
-    """Scores of a probability map, and of samples of it, against several readers."""
+    """Scores of a probability map, and of samples, against several readers."""
 
     threshold_dice: float  #: Dice with the share of readers, averaged over thresholds (QUBIQ)
     soft_dice: float  #: Dice with the share of readers, without any threshold
     calibration_error: float  #: Expected calibration error against the share of readers
-    #: Generalised energy distance between samples and readers, by 1 - IoU; this and all below are
-    #: NaN without samples.
+    #: Generalised energy distance between samples and readers, based on 1 - IoU; this and all
+    #: scores below are NaN if there are no samples.
     energy_distance: float = np.nan
     dice_max: float = np.nan  #: Dice of each reader with the closest sample, mean over readers
     dice_match: float = np.nan  #: Mean Dice of samples and readers paired one to one
-    matched_iou: float = np.nan  #: Mean intersection over union of the same
+    matched_iou: float = np.nan  #: Mean intersection over union of the same pairs
     #: Continuous ranked probability score of the volume, mean over readers, in voxels.
     volume_crps: float = np.nan
 
@@ -39,7 +39,7 @@ class PluralTruth:
 def plural_truth(
     probability: NDArray[Any], readers: Sequence[Mask], samples: Sequence[Mask] = ()
 ) -> PluralTruth:
-    """Compute all scores; those that need samples are NaN without them.
+    """Compute all scores; those that require samples are NaN if there are none.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def score_against_readers(
     *,
     inputs_are_labels: bool = False,
 ) -> PluralTruth:
-    """Score how well a probability map predicts what several readers draw.
+    """Score how well a probability map predicts the segmentations of several readers.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def score_against_readers(
     readers : list of label images
         Segmentations on the same grid.
     samples : iterable of label images, optional
-        Plausible segmentations, e.g. of SampleSegmentations, needed for the energy distance, the
-        matched scores and the score of volumes.
+        Plausible segmentations, e.g. from SampleSegmentations, required for the energy distance,
+        the matched scores and the score of volumes.
     label : int
         The structure's label in readers and samples.
     inputs_are_labels : bool
-        Accept readers and samples as label images although one looks like an intensity image.
+        Accept readers and samples as label images even if one looks like an intensity image.
 
     Returns
     -------

@@ -73,7 +73,7 @@ def score_study(
     lesions : bool
         Whether to match connected components.
     inputsAreLabels : bool
-        Accept readers and submissions as label images although one looks like an intensity image.
+        Accept readers and submissions as label images even if one looks like an intensity image.
     afterCase : callable, optional
         Called with the name of each finished case.
 
@@ -110,7 +110,7 @@ def combine_cases(
     units: tuple[str, str],
     failed: Mapping[str, str],
 ) -> StudyScores:
-    """Combine scores of cases; by default structures are the labels that a reader drew."""
+    """Combine scores of cases; by default the structures are all labels drawn by any reader."""
     drawn = sorted({label for one in cases for label in one.drawn})
     if not (structures or drawn):
         raise InputError("no reader marked anything in any case", owner=_OWNER)

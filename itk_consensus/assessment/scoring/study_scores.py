@@ -45,7 +45,7 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Summary:
-    """Means of one submission, or of the readers, over all cases."""
+    """Means of one submission, or of all readers, over all cases."""
 
     name: str
     structure: str
@@ -63,7 +63,7 @@ class StudyScores:
     settings: ScoreSettings
     volume_unit: str = "ml"
     length_unit: str = "mm"
-    #: Error messages of cases that could not be scored.
+    #: Error messages for cases that could not be scored.
     failed: Mapping[str, str] | None = None
 
     @property
@@ -74,7 +74,7 @@ class StudyScores:
         )
 
     def column(self, measure: str) -> str:
-        """Name of a measure's column, with its unit."""
+        """Return the name of a measure's column, with its unit."""
         units = {"volume": self.volume_unit, "length": self.length_unit, "": ""}
         unit = units[self.measures[measure].unit].replace("^", "")
         return f"{measure}_{unit}" if unit else measure
@@ -94,7 +94,7 @@ class StudyScores:
 
     @rows
     def of_cases(self) -> Iterator[Row]:
-        """A row for each case, structure, and submission or reader."""
+        """Yield a row for each case, structure, and submission or reader."""
         for case in self.cases:
             for kind, everybody in (("submission", case.submissions), ("reader", case.readers)):
                 for name, scores in everybody.items():
@@ -110,7 +110,7 @@ class StudyScores:
 
     @rows
     def pairs(self) -> Iterator[Row]:
-        """A row for each case, structure, submission and reader."""
+        """Yield a row for each case, structure, submission and reader."""
         for case in self.cases:
             for pair in case.pairs:
                 if pair["structure"] not in self.structures:
@@ -121,7 +121,7 @@ class StudyScores:
                 yield {key: _finite_or_none(value) for key, value in found.items()}
 
     def _value(self, scores: _Scores, part: int | str, measure: str) -> float:
-        """A measure of one case; a structure that does not occur in it counts as empty in all."""
+        """Return a measure of one case; a structure that does not occur in it counts as empty."""
         about = self.measures[measure]
         if about.of_case:
             # With a single structure, the measure is shown in that structure's row.
@@ -133,11 +133,11 @@ class StudyScores:
         return scores[part][measure] if part in scores else about.score_if_absent
 
     def values(self, name: str, part: int | str, measure: str) -> Floats:
-        """(N,) values of a submission by case; NaN where undefined."""
+        """Return the (N,) values of a submission by case; NaN if undefined."""
         return np.array([self._value(one.submissions[name], part, measure) for one in self.cases])
 
     def ceiling(self, part: int | str, measure: str) -> Floats:
-        """(N,) mean values of the readers by case; NaN for cases with a single reader."""
+        """Return the (N,) mean values of the readers by case; NaN for a single reader."""
         everybody = (one.readers.values() for one in self.cases)
         return np.array(
             [mean_of_known([self._value(s, part, measure) for s in all_]) for all_ in everybody]
@@ -145,7 +145,7 @@ class StudyScores:
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """Means over cases with intervals, for every submission and the readers, by structure."""
+        """Return means over cases with intervals, by submission (or readers) and structure."""
         found = []
         for part, title in self.parts.items():
             for name in (*self.submissions, READERS):
@@ -162,7 +162,7 @@ class StudyScores:
 
     @rows
     def summary(self) -> Iterator[Row]:
-        """A row for each submission and structure: means and their intervals."""
+        """Yield a row for each submission and structure: means and their intervals."""
         for one in self.summaries:
             row: Row = {"scored": one.name, "structure": one.structure, "cases": one.cases}
             for measure in self.measures:
@@ -174,7 +174,7 @@ class StudyScores:
             yield row
 
     def comparisons(self, part: int | str, measure: str) -> list[Comparison]:
-        """Compare every two submissions by a measure, with correction for multiple testing."""
+        """Compare all pairs of submissions by a measure, correcting for multiple testing."""
         table = [self.values(name, part, measure) for name in self.submissions]
         return paired_comparisons(self.submissions, np.array(table))
 
@@ -186,7 +186,7 @@ class StudyScores:
 
     @rows
     def all_comparisons(self) -> Iterator[Row]:
-        """A row for each structure, measure and pair of submissions."""
+        """Yield a row for each structure, measure and pair of submissions."""
         for part, title in self.parts.items():
             for measure, about in self.measures.items():
                 if about.better == "neither":
@@ -207,7 +207,7 @@ class StudyScores:
 
     @rows
     def ranks(self) -> Iterator[Row]:
-        """A row for each structure, measure and submission, the best first."""
+        """Yield a row for each structure, measure and submission, the best first."""
         for part, title in self.parts.items():
             for measure, about in self.measures.items():
                 if about.better == "neither" or not self.submissions:
@@ -226,7 +226,7 @@ class StudyScores:
                     }
 
     def to_csv(self) -> str:
-        """The table of `of_cases` as CSV text."""
+        """Return the table of `of_cases` as CSV text."""
         found = self.of_cases()
         return csv_text(list(found[0]) if found else [], found)
 
@@ -253,11 +253,11 @@ class StudyScores:
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def table(self, part: int | str | None = None) -> tuple[list[str], list[list[str]]]:
-        """Header and rows of a table for papers: submissions by rank of Dice, readers last."""
+        """Return header and rows of a table for papers: submissions by Dice rank, readers last."""
         chosen = self.main_part if part is None else part
         title = self.parts[chosen]
         found = {one.name: one for one in self.summaries if one.structure == title}
@@ -271,13 +271,13 @@ class StudyScores:
         return header, body
 
     def to_markdown(self, part: int | str | None = None) -> str:
-        """The table as Markdown."""
+        """Return the table as Markdown."""
         header, body = self.table(part)
         lines = [header, ["---", *["---:"] * (len(header) - 1)], *body]
         return "\n".join(f"| {' | '.join(map(_markdown, line))} |" for line in lines) + "\n"
 
     def to_latex(self, part: int | str | None = None) -> str:
-        """The table as a LaTeX tabular."""
+        """Return the table as a LaTeX tabular."""
         header, body = self.table(part)
         lines = [rf"{' & '.join(map(_latex, line))} \\" for line in (header, *body)]
         columns = "l" + "r" * (len(header) - 1)

@@ -1,1 +1,1 @@
-"""Fusion learned from cases with a truth: vote tables, rules learned from them, and the filter."""
+"""Fusion learned from cases with a known truth: vote tables, learned rules, and the filter."""

@@ -1,4 +1,4 @@
-"""Computation of vote tables, from which fusion is learned, from a case and its truth."""
+"""Compute vote tables, from which fusion is learned, from a case and its true segmentation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from itk_consensus.fusing.fusion_result import FusionResult
 def case_tables(
     case: FusionCase, consensus: FusionResult[Any], truth: Mapping[int, Mask]
 ) -> tuple[LabelTable, ...]:
-    """Count a table for each label, except background, that raters or the truth mark.
+    """Count a table for each label, except the background, that a rater or the truth contains.
 
     Parameters
     ----------
     consensus : FusionResult
         Result of ConsensusFilter.
     truth : mapping
-        Mask (\\*shape) of each label of the truth.
+        Mask (\\*shape) of each label in the true segmentation.
     """
     decision = consensus.fusion.volume()
     nowhere = np.zeros(decision.shape, bool)

@@ -1,4 +1,4 @@
-"""Disputed voxels of a label: those where the raters that vote on the label disagree about it."""
+"""Disputed voxels of a label: those at which the raters who vote on the label disagree about it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from itk_consensus.space.smoothing import mirrored_gaussian
 from itk_consensus.space.tiles import TRUNCATE
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
-#: Sigma by which the share of votes is smoothed, in smallest spacings; 1 and 3 gave the same.
+#: Sigma of the smoothing of vote shares, in units of the smallest spacing; 1 and 3 gave similar
+#: results.
 SIGMA = 2.0
 
-#: Number of bins of the share in tables; even, so that one half is a boundary between bins.
+#: Number of bins of the share in tables; even, so that one half is a bin boundary.
 SHARE_STEPS = 12
 
 _ROUNDING = 1e-9
@@ -33,8 +34,8 @@ class VoxelKinds(NamedTuple):
     """The distinct combinations of features of disputed voxels ("kinds")."""
 
     votes: NDArray[np.int8]  #: (R, J)
-    chosen: Mask  #: (R,)
-    share: NDArray[np.intp]  #: (R,)
+    chosen: Mask  #: (R,) whether Consensus assigned the label
+    share: NDArray[np.intp]  #: (R,) bin of the smoothed share
     which: NDArray[np.intp]  #: (N,) index of the kind of each voxel
 
 
@@ -46,7 +47,7 @@ class DisputedLabel:
     votes: NDArray[np.int8]
     places: NDArray[np.intp]  #: (N,) flat indices of the voxels
     pattern: NDArray[np.intp]  #: (N,) index of the row of `votes`
-    chosen: Mask  #: (N,) whether Consensus has the label
+    chosen: Mask  #: (N,) whether Consensus assigned the label
     share: NDArray[np.intp]  #: (N,) bin of the smoothed share, below `SHARE_STEPS`
 
     def kinds(self) -> VoxelKinds:
@@ -65,9 +66,9 @@ class DisputedLabel:
 
 
 def raters_left_out(shared: SharedConsensus, label: int) -> list[int]:
-    """Raters whose votes Consensus ignores for a label index.
+    """Return the raters whose votes Consensus ignores for a label index.
 
-    These are raters who marked another object; all of them if most left the label empty, since
+    These are raters who marked another object, or all raters if most left the label empty, since
     the presence of a structure is decided by a separate vote.
     """
     voters = shared.voters.get(label)
@@ -84,7 +85,7 @@ def disputed_label(
     decision: NDArray[Any],
     is_soft: bool,
 ) -> DisputedLabel | None:
-    """Find the voxels where raters disagree about a label index; None if there are none.
+    """Find the voxels at which raters disagree about a label index; None if there are none.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def disputed_label(
 
 
 def volume_shape(patterns: DecisionPatterns) -> tuple[int, ...]:
-    """Shape of the volume that patterns were encoded from."""
+    """Return the shape of the volume from which patterns were encoded."""
     assert patterns.codes is not None
     return patterns.codes.shape
 
@@ -137,14 +138,14 @@ def share_steps(share: Floats) -> NDArray[np.intp]:
 
 
 def share_of_step(step: NDArray[np.intp]) -> Floats:
-    """The share at the centre of a bin."""
+    """Return the share at the centre of a bin."""
     return np.asarray((step + 0.5) / SHARE_STEPS)
 
 
 def _smoothed_share(
     patterns: DecisionPatterns, votes: NDArray[np.int8], spacing: Sequence[float]
 ) -> Floats:
-    """(\\*box) smoothed votes for a label, divided by the smoothed number of votes."""
+    """Return the (\\*box) smoothed votes for a label, divided by the smoothed number of votes."""
     sigmas = (SIGMA * smallest_sides(spacing)).tolist()
     given = (votes != 0).sum(axis=1).astype(np.float64)
     marks = (votes > 0).sum(axis=1).astype(np.float64)
@@ -156,7 +157,7 @@ def _smoothed_share(
 
 
 def _mean_probability(case: FusionCase, label: int, left_out: Sequence[int], box: Box) -> Floats:
-    """(\\*box) mean probability of a label over the raters that vote; of masks, their share."""
+    """Return a label's (\\*box) mean probability over the voting raters; for masks, their share."""
     soft, vote_weights = case.opinions, np.ones(case.votes.number_of_raters)
     vote_weights[list(left_out)] = 0
     if soft is not None:

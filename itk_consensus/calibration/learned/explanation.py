@@ -8,7 +8,7 @@ import numpy as np
 
 from itk_consensus.calibration.learned.label_rule import LabelRule
 
-#: Share of changed voxels with tied votes from which on ties are mentioned.
+#: Ties are mentioned if at least this share of the changed voxels had tied votes.
 _MOSTLY = 0.5
 
 
@@ -41,12 +41,10 @@ def _of_label(rule: LabelRule, names: Sequence[str]) -> str:
 
 
 def _rater_description(rule: LabelRule, names: Sequence[str]) -> str:
-    """How the rule weighs the raters."""
+    """Describe how the rule weights the raters."""
     kind, _, which = rule.rule.kind.partition(" ")
     if kind == "rater":
         return f"follows {names[int(which)]} alone"
-    if kind == "share":
-        return f"marks where the smoothed share of votes reaches {rule.rule.share_cut:.2f}"
     weights = rule.rule.weights[: len(names)]
     order = np.argsort(-weights, kind="stable").tolist()
     spread = rule.intervals()
@@ -66,7 +64,7 @@ def _weight(rule: LabelRule, rater: int, names: Sequence[str]) -> str:
 
 
 def _changes(rule: LabelRule) -> str:
-    """How much the rule changes Consensus; "" if it changes nothing."""
+    """Describe how much the rule changes Consensus; "" if it changes nothing."""
     if not rule.changed:
         return ""
     ties = ", mostly where votes are tied" if rule.changed_ties > _MOSTLY else ""

@@ -1,8 +1,9 @@
-"""Learning the rule for disputed voxels of a label from tables, and testing whether it helps.
+"""Learn the rule for a label's disputed voxels from tables, and test whether it helps.
 
-Candidates are weights of raters with priors of three widths, a cut of the share of votes, and
-single raters. Each is evaluated by cross-validation over cases; the best is adopted only
-if the one-sided 97.5 % lower bound of its gain over Consensus is above 0.
+The candidates are rater weights with priors of three widths, and each single rater. Each candidate
+is evaluated by cross-validation over cases; the best is adopted only if the one-sided 97.5 % lower
+bound of its gain over Consensus is above 0. A cut of the share of votes is not a candidate of its
+own: the weights include it, and their prior shrinks it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS
 from itk_consensus.calibration.learned.rater_weights import (
     features,
     fit_weights,
@@ -31,46 +31,41 @@ PRECISIONS = (0.1, 0.3, 1.0)
 FEWEST_CASES = 5
 #: Minimum number of cases for a rule that follows a single rater.
 USUAL_CASES = 10
-#: Fraction of the gain that a rater alone must reach to explain it.
+#: Fraction of the rule's gain that a single rater must reach to explain it.
 _EXPLAINED = 0.75
 _CALIBRATION_BINS = 10
-#: Minimum Dice between a rule's answer and Consensus; below it, they are about different objects.
+#: Minimum Dice between a rule's result and Consensus; below it, they depict different objects.
 _LEAST_DICE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Weights of a voxel's features; the label is chosen if its probability is at least 0.5."""
+    """Weights of a voxel's features; a label of probability 0.5 or more is assigned."""
 
-    kind: str  #: "weights" and a precision, "share", or "rater" and a number
+    kind: str  #: "weights" and a precision, or "rater" and an index
     weights: Floats  #: (J + 3,) of `features`
 
     def probability(
         self, votes: NDArray[np.int8], consensus: Mask, share: NDArray[np.intp]
     ) -> Floats:
-        """(R,) probability of the label."""
+        """Return the (R,) probability of the label."""
         return probabilities(features(votes, consensus, share), self.weights)
 
     def choose(self, rows: Floats) -> Mask:
-        """Mask of the rows of (R, J + 3) `features` for which the label is chosen."""
+        """Return a mask of the rows of (R, J + 3) `features` to which the label is assigned."""
         return np.asarray(rows @ self.weights >= -_ROUNDING)
-
-    @property
-    def share_cut(self) -> float:
-        """The cut of the share, in a rule of kind "share"."""
-        return float(scipy.special.expit(-self.weights[-1]))
 
 
 _ROUNDING = 1e-9
 
 
 def is_alike(both: Any, either: Any) -> Any:
-    """Whether an answer is similar enough to Consensus to be about the same object.
+    """Whether a result overlaps Consensus enough to depict the same object.
 
     Parameters
     ----------
     both, either : int or ndarray
-        Numbers of voxels in the intersection and in the union of the two answers.
+        Numbers of voxels in the intersection and in the union of the two results.
     """
     return 2 * both >= _LEAST_DICE * (both + either)
 
@@ -88,7 +83,7 @@ class Learner:
 
     @cached_property
     def rates(self) -> Floats:
-        """(R,) share of each row's voxels that the truth marks."""
+        """(R,) share of each row's voxels that truly have the label."""
         return self.stack.true / self.stack.voxels
 
     @cached_property
@@ -97,9 +92,9 @@ class Learner:
         return self.stack.dice(self.stack.consensus)
 
     def dice(self, chosen: NDArray[np.bool_]) -> Floats:
-        """(C, ...) Dice if the (R, ...) chosen rows are marked.
+        """Return the (C, ...) Dice if the (R, ...) chosen rows are marked.
 
-        An answer that is too different from Consensus is replaced by it.
+        A result that is too different from Consensus is replaced by it.
         """
         extra = (1,) * (chosen.ndim - 1)
         voxels, ours = (
@@ -118,36 +113,22 @@ class Learner:
         return self.stack.case_weights()
 
     def candidates(self) -> Iterator[str]:
-        """The candidate kinds of rules."""
+        """Yield the candidate kinds of rules."""
         yield from (f"weights {precision:g}" for precision in PRECISIONS)
-        yield "share"
         if self.stack.number_of_cases >= USUAL_CASES:
             yield from (f"rater {j}" for j in range(self.stack.number_of_raters))
 
     def learn(self, kind: str, cases: Mask, start: Floats | None = None) -> Rule:
-        """Learn a rule of a kind from some cases; `start` only saves iterations."""
+        """Learn a rule of a kind from some cases; `start` only reduces the number of iterations."""
         name, _, which = kind.partition(" ")
-        if name == "share":
-            return self._share_rule(cases)
         if name == "rater":
             return self._single_rater(int(which), cases)
         part = cases[self.stack.case]
         given = self.rows[part], self.rates[part], self.case_weights[part]
         return Rule(kind, fit_weights(*given, float(which), start))
 
-    def _share_rule(self, cases: Mask) -> Rule:
-        """Mark the label where the share reaches the best cut; one half if none is better."""
-        steps = self.stack.share[:, None] >= np.arange(1, SHARE_STEPS)
-        scores = self.dice(steps)[cases].mean(axis=0)
-        best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
-        half = SHARE_STEPS // 2 - 1
-        cut = ((half if half in best else best[len(best) // 2]) + 1) / SHARE_STEPS
-        weights = np.zeros(self.rows.shape[1])
-        weights[-2:] = 1.0, -scipy.special.logit(cut)
-        return Rule("share", weights)
-
     def _single_rater(self, rater: int, cases: Mask) -> Rule:
-        """Follow one rater, and Consensus where that rater has no vote."""
+        """Follow one rater, or Consensus if that rater has no vote."""
         votes, part = self.stack.votes[:, rater], cases[self.stack.case]
         vote_weights = self.case_weights * (votes != 0) * part
         right = vote_weights @ np.where(votes > 0, self.rates, 1 - self.rates)
@@ -162,8 +143,8 @@ class Trial(NamedTuple):
     """Cross-validation of a kind of rule."""
 
     rule: Rule  #: Learned from all cases
-    gains: Floats  #: (C,) gain in Dice over Consensus, of each case when left out
-    chance: Floats  #: (R,) probability of each row, by the rule learned without its case
+    gains: Floats  #: (C,) gain in Dice over Consensus in each case, when that case is left out
+    chance: Floats  #: (R,) probability for each row, from the rule learned without its case
     weights: Floats  #: (groups, J + 3) weights learned without each group of cases
 
     @property
@@ -198,8 +179,10 @@ class LabelRule:
     errors: Floats  #: (J + 3,) standard errors of its weights
     best_rater: int  #: The single rater with the largest gain
     best_rater_gain: Gain  #: Gain of that rater alone
-    calibration_error: float  #: Mean difference of probabilities and frequencies, cross-validated
-    changed: float  #: Fraction of the disputed voxels where the rule differs from Consensus
+    calibration_error: (
+        float  #: Mean difference between probabilities and frequencies, cross-validated
+    )
+    changed: float  #: Fraction of the disputed voxels at which the rule differs from Consensus
     changed_ties: float  #: Fraction of those with tied votes
 
     @property
@@ -217,12 +200,12 @@ class LabelRule:
 
 
 def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelRule | None:
-    """Learn a label's rule; None if it is disputed in too few cases.
+    """Learn a label's rule; return None if the label is disputed in too few cases.
 
     Parameters
     ----------
     tables : sequence of LabelTable
-        Of this label, one per case.
+        Tables of this label, one per case.
     """
     stack = StackedTables.of(tables, raters)
     if len(np.unique(stack.case)) < FEWEST_CASES:
@@ -256,7 +239,7 @@ def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelR
 
 
 def _calibration_error(chance: Floats, rates: Floats, weights: Floats) -> float:
-    """Expected calibration error over disputed voxels."""
+    """Return the expected calibration error over disputed voxels."""
     bins = np.minimum((chance * _CALIBRATION_BINS).astype(int), _CALIBRATION_BINS - 1)
     distance = np.bincount(bins, weights * (chance - rates))
     return float(np.abs(distance).sum() / weights.sum())

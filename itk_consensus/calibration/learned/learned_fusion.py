@@ -1,4 +1,4 @@
-"""Consensus, with disputed voxels decided again by learned rules."""
+"""Consensus in which disputed voxels are reassigned by learned rules."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from itk_consensus.votes.fusions import Fusion, VolumeFusion, VoxelShares
 
 @dataclass(frozen=True)
 class LearnedShares(VoxelShares):
-    """Learned probabilities; the rest is divided among labels without a rule as in Consensus."""
+    """Learned probabilities; other labels share the remainder in proportion to Consensus."""
 
     consensus: Fusion
-    places: NDArray[np.intp]  #: (N,) flat indices of the voxels that are decided again
+    places: NDArray[np.intp]  #: (N,) flat indices of the voxels that are reassigned
     learned: NDArray[np.intp]  #: (L,) label indices with a rule
     chance: Floats  #: (L, N) probabilities of these labels; NaN where a label is not disputed
-    labels: int  #: K
-    background: int  #: Index of the label that gets a rest without any claim
+    labels: int  #: Number of labels, K
+    #: Index of the label that gets the remainder if no other label has a claim to it
+    background: int
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         self.consensus.write_probability(label, out)
@@ -38,7 +39,7 @@ class LearnedShares(VoxelShares):
         flat[self.places] = self._share(label, flat[self.places])
 
     def _share(self, label: int, before: Floats) -> Floats:
-        """(N,) probability of a label, given `before`, its probability in Consensus."""
+        """Return a label's (N,) probability, given `before`, its probability in Consensus."""
         taken = np.nansum(self.chance, axis=0)
         scale = np.maximum(taken, 1.0)
         at = np.flatnonzero(self.learned == label)
@@ -49,7 +50,7 @@ class LearnedShares(VoxelShares):
         return np.asarray(np.where(np.isnan(own), self._rest(label, before, left), own / scale))
 
     def _rest(self, label: int, before: Floats, left: Floats) -> Floats:
-        """The part of the remaining probability `left` that a label without a rule gets."""
+        """Return the part of the remaining probability `left` that a label without a rule gets."""
         alone = float(label == self.background)
         claimed = self._unruled > _NOTHING
         share = np.divide(before, self._unruled, out=np.full(len(before), alone), where=claimed)
@@ -69,7 +70,7 @@ _NOTHING = 1e-9
 
 
 class Decided(NamedTuple):
-    """A learned fusion, and the number of voxels where it differs from Consensus."""
+    """A learned fusion, and the number of voxels at which it differs from Consensus."""
 
     fusion: Fusion
     changed_voxels: int
@@ -101,9 +102,9 @@ def learned_fusion(
 
 
 class _DecidedLabel(NamedTuple):
-    """Probabilities of a label by its rule."""
+    """Probabilities that a rule gives to a label."""
 
-    number: int  #: Its index
+    number: int  #: Index of the label
     places: NDArray[np.intp]  #: (N,) flat indices of disputed voxels
     chance: Floats  #: (N,) probability of the label
 
@@ -111,7 +112,7 @@ class _DecidedLabel(NamedTuple):
 def _decide(
     case: FusionCase, consensus: FusionResult[Any], rule: LabelRule, is_soft: bool
 ) -> _DecidedLabel | None:
-    """Apply a rule; None if nothing is disputed, or the result is too different from Consensus."""
+    """Apply a rule; None if no voxel is disputed or the result is too different from Consensus."""
     if rule.label not in consensus.labels:
         return None
     index, before = consensus.labels.index(rule.label), consensus.fusion.volume()
@@ -135,11 +136,11 @@ def _decide(
 def _winners(
     chance: Floats, learned: NDArray[np.intp], old: NDArray[Any], background: int, is_open: Mask
 ) -> NDArray[Any]:
-    """(N,) label index of each voxel.
+    """Return the (N,) label index of each voxel.
 
-    The most probable label if that has at least one half, ties going to Consensus. Otherwise
-    the label of Consensus if it has no rule; else the background if some rater
-    voted for it; else the most probable label.
+    This is the most probable label if its probability is at least one half; ties go to Consensus.
+    Otherwise it is the label of Consensus if that has no rule, else the background if any rater
+    voted for it, else the most probable label.
     """
     score = np.where(np.isnan(chance), -np.inf, chance)
     best = score.max(axis=0)
@@ -156,7 +157,7 @@ _HALF = 0.5 - 1e-9
 
 
 def _has_vote_for(case: FusionCase, label: int, places: NDArray[np.intp]) -> Mask:
-    """(N,) whether some rater voted for a label."""
+    """Return an (N,) mask of voxels at which any rater voted for a label."""
     patterns = case.patterns
     if patterns.number_of_labels == 2:
         return np.ones(len(places), bool)  # a disputed voxel has votes for both labels

@@ -1,4 +1,4 @@
-"""LearnedFusionFilter: Consensus with weights of raters learned from cases with a truth."""
+"""LearnedFusionFilter: Consensus with rater weights learned from cases with a known truth."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MISSING = object()
 
 @dataclass(frozen=True)
 class LearnedEstimate(Estimate):
-    """Changes by the learned rules."""
+    """Changes made by the learned rules."""
 
     learned_labels: tuple[int, ...]  #: Labels with a rule
     changed_voxels: int
@@ -55,12 +55,12 @@ class RaterWeight(NamedTuple):
 
 
 class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
-    """Consensus with weights of raters learned from cases with a truth, if they help.
+    """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from five cases or more, label by label, how reliable each rater is where
-    raters disagree. Execute gives those voxels their most probable label; all others are left as
-    in Consensus, and so is everything if cross-validation does not show
-    a gain. Raters must be the same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is where raters
+    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
+    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
+    same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -70,7 +70,9 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
 
     record_class = LearnedRecord
     learns_by = "Fit"
-    chunking_unsupported_reason = "Consensus, which it corrects, cannot be exact in chunks"
+    chunking_unsupported_reason = (
+        "its learned rules read the probabilities of Consensus at all disputed voxels at once"
+    )
     bytes_per_voxel = 28
     method = "learned"
     summary = (
@@ -95,7 +97,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         *,
         records: Sequence[LearnedRecord | PathLike] = (),
     ) -> None:
-        """Learn from cases whose truth is known.
+        """Learn from cases whose true segmentation is known.
 
         Parameters
         ----------
@@ -103,7 +105,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
             The raters' images of each case, in the same order, None for a missing rater; or dicts
             by the raters' names.
         truths : iterable of label images
-            The truths, with the same labels.
+            The true segmentations, with the same labels.
         records : sequence of LearnedRecord or paths, optional
             Other records of the same raters, whose cases are added.
         """
@@ -114,7 +116,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
             self._tell(self._record.doubts())
 
     def _learn_cases(self, cases: Iterable[Any], truths: Iterable[Any]) -> list[LearnedRecord]:
-        """Make a record of each case; only one case is in memory at a time."""
+        """Make a record of each case, holding only one case in memory at a time."""
         # For a generator the number of cases is unknown, so there is no progress.
         part = 1 / max(len(cases), 1) if isinstance(cases, Sized) else 0.0
         found: list[LearnedRecord] = []
@@ -145,7 +147,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
     def _learn_case(
         self, images: Any, truth: Any, labels: tuple[set[int], set[int]]
     ) -> LearnedRecord:
-        """Make the record of one case; adds the labels of raters and truth to `labels`."""
+        """Make the record of one case, and add the labels of raters and truth to `labels`."""
         case = self._load(images)
         if case.votes.number_of_raters < 2:
             raise InputError("must have two raters or more, None for a missing one")
@@ -157,7 +159,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         return LearnedRecord.of(case_raters(case), [tables])
 
     def _truth(self, image: Any, case: FusionCase) -> dict[int, Mask]:
-        """Mask of each label of the truth, inside MaskImage."""
+        """Return the mask of each label of the true segmentation, inside MaskImage."""
         array = convert.load_one(
             image,
             case.loaded,
@@ -173,7 +175,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         return {int(label): np.asarray((array == label) & inside) for label in labels}
 
     def _unite(self, records: Sequence[LearnedRecord]) -> LearnedRecord:
-        """Merge records into one with the cases of all."""
+        """Merge records into one that contains all of their cases."""
         number = sum(len(record.cases) for record in records)
         if number < FEWEST_CASES:
             raise InputError(
@@ -206,14 +208,14 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         return self._known_record().meaning
 
     def GetHeldOutGain(self) -> dict[int, Gain]:
-        """Cross-validated gain in Dice over Consensus of the best rule for each label.
+        """Return each label's cross-validated gain in Dice over Consensus, for the best rule.
 
-        With its 95 % interval; a rule is used if that is above 0.
+        The gain has a 95 % interval; a rule is used if the interval is above 0.
         """
         return {rule.label: rule.gain for rule in self._known_record().rules}
 
     def GetRaterWeights(self) -> dict[int, tuple[RaterWeight, ...]]:
-        """Weights of the raters for each label, with jackknife intervals over cases."""
+        """Return the raters' weights for each label, with jackknife intervals over cases."""
         record = self._known_record()
         return {
             rule.label: tuple(
@@ -229,7 +231,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         }
 
     def GetCalibrationErrors(self) -> dict[int, float]:
-        """Mean cross-validated difference of probabilities and frequencies for each label."""
+        """Return each label's mean cross-validated difference between probability and frequency."""
         return {rule.label: rule.calibration_error for rule in self._known_record().rules}
 
     # -- fusing -------------------------------------------------------------------------------
@@ -253,11 +255,11 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         return Fused(decided.fusion, estimate, {"consensus": consensus.detach()})
 
     def GetConsensusResult(self) -> FusionResult[Any]:
-        """Result of Consensus in the last Execute."""
+        """Return the result of Consensus in the last Execute."""
         result: FusionResult[Any] = self.fused.extras["consensus"]
         return result
 
 
 def case_raters(case: FusionCase) -> KnownRaters:
-    """Number and names of a case's raters, and whether they gave probabilities."""
+    """Return the number and names of a case's raters, and whether they gave probabilities."""
     return KnownRaters(case.votes.number_of_raters, case.names, case.opinions is not None)

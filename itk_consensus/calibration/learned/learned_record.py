@@ -28,7 +28,7 @@ class LearnedCase(Part):
     tables: Annotated[tuple[LabelTable, ...], Each(OnePart(LabelTable))]
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields: two tables of one label."""
+        """Yield inconsistent fields: two tables of the same label."""
         if len({table.label for table in self.tables}) < len(self.tables):
             yield "tables", "must be of different labels"
 
@@ -43,7 +43,7 @@ class KnownRaters(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnedRecord(CalibrationRecord):
-    """Cases that were learned from; the rules are not stored, but computed from them."""
+    """Cases that were learned from; the rules are computed from them, not stored."""
 
     schema = "itk_consensus learned fusion"
     readable_properties = ("meaning",)
@@ -62,17 +62,17 @@ class LearnedRecord(CalibrationRecord):
 
     @property
     def known_raters(self) -> KnownRaters:
-        """The raters of all cases."""
+        """The raters, who are common to all cases."""
         return KnownRaters(self.rater_count, self.raters, self.is_soft)
 
     def unlike(self, other: LearnedRecord) -> str:
-        """Why the cases of another record cannot be added; "" if they can."""
+        """Return why the cases of another record cannot be added; "" if they can."""
         if self.is_soft != other.is_soft:
             return "some were learned from masks, others from probabilities"
         return self.refuses(other.known_raters)
 
     def refuses(self, raters: KnownRaters) -> str:
-        """Why raters cannot be those of this record; "" if they can."""
+        """Return why the given raters do not match those of this record; "" if they do."""
         if raters.number != self.rater_count:
             return (
                 f"{self.rater_count} raters were learned from, None standing for a missing one, "
@@ -87,7 +87,7 @@ class LearnedRecord(CalibrationRecord):
         return ""
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields: wrong numbers of names or votes, and duplicate cases."""
+        """Yield inconsistent fields: wrong numbers of names or votes, and duplicate cases."""
         if len(self.raters) not in (0, self.rater_count):
             yield "raters", f"must be {self.rater_count} names or none"
         for number, case in enumerate(self.cases):
@@ -98,17 +98,17 @@ class LearnedRecord(CalibrationRecord):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the filter that made it: none."""
+        """The parameters of the filter that made the record; there are none."""
         return {}
 
     @property
     def rater_names(self) -> tuple[str, ...]:
-        """Name of each rater; "rater 0" and so on if names are unknown."""
+        """Names of the raters; "rater 0" and so on if names are unknown."""
         return self.raters or default_rater_names(self.rater_count)
 
     @cached_property
     def rules(self) -> tuple[LabelRule, ...]:
-        """The best rule for each label in enough cases, adopted or not."""
+        """The best rule for each label that is in enough cases, adopted or not."""
         by_label: dict[int, list[LabelTable]] = {}
         for case in self.cases:
             for table in case.tables:
@@ -123,11 +123,11 @@ class LearnedRecord(CalibrationRecord):
 
     @property
     def meaning(self) -> str:
-        """The learned rules in words."""
+        """Describe the learned rules in words."""
         return explain(self.rules, self.rater_names, len(self.cases))
 
     def doubts(self) -> Iterator[str]:
-        """What a user should know before trusting the record."""
+        """Yield reasons for caution that a user of the record should know."""
         if len(self.cases) < USUAL_CASES:
             yield f"learned from {len(self.cases)} cases; {USUAL_CASES} are recommended"
         for rule in self.rules:

@@ -1,9 +1,9 @@
-"""Weights of raters by logistic regression on disputed voxels.
+"""Learn raters' weights by logistic regression on disputed voxels.
 
 The log-odds that a disputed voxel has a label are linear in the raters' votes, the decision of
-Consensus, the logit of the smoothed share of votes, and a constant. A Gaussian prior centres
-the weights on Consensus, so that without cases the answer is that of Consensus. The disputed
-voxels of a case have a total weight of 1, since they are not independent.
+Consensus, the logit of the smoothed share of votes, and a constant. A Gaussian prior centres the
+weights on Consensus, which is thus the result if there are no cases. The disputed voxels of a case
+have a total weight of 1, since they are not independent.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.learned.disputed_label import share_of_step
 from itk_consensus.core.array_types import Floats, Mask
 
-#: Prior mean of the weights of Consensus and of a rater.
+#: Prior means of the weight of Consensus and of a rater's weight.
 CONSENSUS_WEIGHT = 3.0
 RATER_WEIGHT = 0.25
-#: Precision of the constant's prior, relative to that of the others.
+#: Precision of the constant's prior, relative to those of the other weights.
 _INTERCEPT_PRECISION = 0.1
 
 _MOST_STEPS = 50
@@ -27,13 +27,13 @@ _MOST_HALVINGS = 30
 
 
 def features(votes: NDArray[np.int8], consensus: Mask, share: NDArray[np.intp]) -> Floats:
-    """(R, J + 3) votes of raters and Consensus as 1 and -1, logit of the share, and 1."""
+    """Return (R, J + 3) votes of raters and Consensus as 1 and -1, logit of the share, and 1."""
     logit = scipy.special.logit(share_of_step(share))
     return np.column_stack([votes, np.where(consensus, 1.0, -1.0), logit, np.ones(len(votes))])
 
 
 def prior_mean(raters: int) -> Floats:
-    """(J + 3,) prior mean of the weights; all raters together do not outweigh Consensus."""
+    """Return (J + 3,) prior mean of the weights; all raters together do not outweigh Consensus."""
     mean = np.zeros(raters + 3)
     mean[:raters] = min(RATER_WEIGHT, CONSENSUS_WEIGHT / (1.5 * raters))
     mean[raters] = CONSENSUS_WEIGHT
@@ -43,18 +43,18 @@ def prior_mean(raters: int) -> Floats:
 def fit_weights(
     rows: Floats, true: Floats, weights: Floats, precision: float, start: Floats | None = None
 ) -> Floats:
-    """Maximum a posteriori weights, by Newton's method with step halving.
+    """Return the maximum a posteriori weights, found by Newton's method with step halving.
 
     Parameters
     ----------
     rows : (R, J + 3) ndarray
         `features`.
     true : (R,) ndarray
-        Share of each row's voxels that the truth marks.
+        Share of each row's voxels that truly have the label.
     weights : (R,) ndarray
         Weights of the rows in the likelihood.
     precision : float
-        Precision of the prior: the larger, the closer to Consensus.
+        Precision of the prior: the larger it is, the closer the weights are to Consensus.
     start : (J + 3,) ndarray, optional
         Initial weights; the optimum does not depend on them.
     """
@@ -88,5 +88,5 @@ def fit_weights(
 
 
 def probabilities(rows: Floats, found: Floats) -> Floats:
-    """(R,) probability that voxels with these features have the label."""
+    """Return (R,) probability that voxels with these features have the label."""
     return np.asarray(scipy.special.expit(rows @ found))

@@ -1,8 +1,8 @@
 """Vote tables, from which fusion is learned: counts of vote patterns per case and label.
 
 A table counts disputed voxels by the raters' votes, the decision of Consensus and a bin of the
-smoothed share of votes, and how many of them the truth marks. It contains no image, so a site can
-share its tables without sharing patients' data.
+smoothed share of votes, and states how many of them truly have the label. It contains no image, so
+a site can share its tables without sharing patients' data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.constraints import Integer, Text
 from itk_consensus.storage.record import Each, Part
 
-#: Letters of votes: the rater did not mark the label, had no vote, marked it.
+#: Letters for votes: the rater did not mark the label, had no vote, or marked it.
 LETTERS = "-0+"
 
 _COUNT = Integer(0)
@@ -27,32 +27,33 @@ _COUNT = Integer(0)
 
 @dataclass(frozen=True)
 class LabelTable(Part):
-    """Counts of the disputed voxels of one label in one case, a row per kind, and of all others.
+    """Voxel counts of one label in one case: disputed voxels by kind, and all others in total.
 
-    The Dice of any rule on disputed voxels can be computed from it.
+    The Dice of any rule for disputed voxels can be computed from these counts.
     """
 
     label: Annotated[int, Integer()]
     #: Votes of the raters for each row, one letter of `LETTERS` per rater.
     votes: Annotated[tuple[str, ...], Each(Text(may_be_empty=True))]
-    consensus: Annotated[tuple[int, ...], Each(Integer(0, 1))]  #: Whether Consensus has the label
+    #: Whether Consensus assigned the label
+    consensus: Annotated[tuple[int, ...], Each(Integer(0, 1))]
     share: Annotated[tuple[int, ...], Each(Integer(0, SHARE_STEPS - 1))]  #: Bin of the share
     voxels: Annotated[tuple[int, ...], Each(Integer(1))]
-    true: Annotated[tuple[int, ...], Each(_COUNT)]  #: Voxels that the truth marks
-    agreed: Annotated[int, _COUNT]  #: Other voxels that Consensus marks
-    agreed_true: Annotated[int, _COUNT]  #: Those of them that the truth marks
-    truth: Annotated[int, _COUNT]  #: Voxels that the truth marks, everywhere
+    true: Annotated[tuple[int, ...], Each(_COUNT)]  #: Voxels that truly have the label
+    agreed: Annotated[int, _COUNT]  #: Undisputed voxels to which Consensus assigned the label
+    agreed_true: Annotated[int, _COUNT]  #: Those of them that truly have the label
+    truth: Annotated[int, _COUNT]  #: All voxels that truly have the label
 
     @classmethod
     def count(cls, label: int, dispute: DisputedLabel, truth: Mask, marked: Mask) -> LabelTable:
-        """Count a case's voxels.
+        """Count the voxels of a case.
 
         Parameters
         ----------
         truth : (\\*shape) ndarray of bool
-            Voxels where the truth marks the label.
+            Voxels that truly have the label.
         marked : (\\*shape) ndarray of bool
-            Voxels where Consensus does.
+            Voxels to which Consensus assigned it.
         """
         kinds = dispute.kinds()
         true = truth.reshape(-1)[dispute.places]
@@ -71,7 +72,7 @@ class LabelTable(Part):
         )
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Inconsistent fields: unequal lengths, unknown letters, or counts that are too large."""
+        """Yield inconsistent fields: unequal lengths, unknown letters, or excessive counts."""
         for name in ("consensus", "share", "voxels", "true"):
             if len(getattr(self, name)) != len(self.votes):
                 yield name, f"must have one entry for each of {len(self.votes)} rows"
@@ -95,7 +96,7 @@ class LabelTable(Part):
         return len(self.votes[0]) if self.votes else None
 
     def of_raters(self, order: Sequence[int]) -> LabelTable:
-        """The same table with the raters in another order."""
+        """Return the same table with the raters in another order."""
         votes = tuple("".join(said[j] for j in order) for said in self.votes)
         return LabelTable(**{**self.__dict__, "votes": votes})
 
@@ -104,18 +105,18 @@ class StackedTables(NamedTuple):
     """The concatenated tables of one label, as arrays."""
 
     votes: NDArray[np.int8]  #: (R, J) 1, -1, or 0 for a rater without a vote
-    consensus: Mask  #: (R,)
-    share: NDArray[np.intp]  #: (R,)
-    voxels: Floats  #: (R,)
-    true: Floats  #: (R,)
-    case: NDArray[np.intp]  #: (R,) in increasing order
-    agreed: Floats  #: (C,)
-    agreed_true: Floats  #: (C,)
-    truth: Floats  #: (C,)
+    consensus: Mask  #: (R,) whether Consensus assigned the label
+    share: NDArray[np.intp]  #: (R,) bin of the smoothed share of votes
+    voxels: Floats  #: (R,) number of voxels
+    true: Floats  #: (R,) number of voxels that truly have the label
+    case: NDArray[np.intp]  #: (R,) index of the row's case, in increasing order
+    agreed: Floats  #: (C,) undisputed voxels to which Consensus assigned the label
+    agreed_true: Floats  #: (C,) those of them that truly have the label
+    truth: Floats  #: (C,) all voxels that truly have the label
 
     @classmethod
     def of(cls, tables: Sequence[LabelTable], raters: int) -> StackedTables:
-        """Concatenate the tables of cases; `raters` is their number of raters."""
+        """Concatenate the tables of cases that have `raters` raters."""
         text = "".join(row for table in tables for row in table.votes)
         letters = np.frombuffer(text.encode(), np.uint8).reshape(-1, raters)
         votes = np.where(letters == ord("+"), 1, np.where(letters == ord("-"), -1, 0))
@@ -140,26 +141,26 @@ class StackedTables(NamedTuple):
 
     @property
     def number_of_cases(self) -> int:
-        """C."""
+        """Number of cases, C."""
         return len(self.truth)
 
     @property
     def number_of_raters(self) -> int:
-        """J."""
+        """Number of raters, J."""
         return int(self.votes.shape[1])
 
     def by_case(self, values: Floats) -> Floats:
-        """(C, ...) sums of (R, ...) values over the rows of each case."""
+        """Return the (C, ...) sums of (R, ...) values over the rows of each case."""
         sums = np.concatenate([np.zeros((1, *values.shape[1:])), values.cumsum(axis=0)])
         ends = np.searchsorted(self.case, np.arange(self.number_of_cases + 1))
         return np.asarray(sums[ends[1:]] - sums[ends[:-1]])
 
     def case_weights(self) -> Floats:
-        """(R,) fraction of each row in its case's disputed voxels, so that a case weighs 1."""
+        """Return each row's (R,) fraction of its case's disputed voxels; a case weighs 1."""
         return self.voxels / self.by_case(self.voxels)[self.case]
 
     def dice(self, chosen: NDArray[np.bool_]) -> Floats:
-        """(C, ...) Dice with the truth if the (R, ...) chosen rows are marked."""
+        """Return the (C, ...) Dice with the truth if the (R, ...) chosen rows get the label."""
         extra = (1,) * (chosen.ndim - 1)
         shaped = [one.reshape(-1, *extra) for one in (*self[3:5], *self[6:9])]
         voxels, true, agreed, agreed_true, truth = shaped

@@ -18,7 +18,7 @@ _RGB_OF_XYZ = np.array(
     ]
 )
 _XYZ_OF_RGB = np.linalg.inv(_RGB_OF_XYZ)
-#: Below this, CIELab replaces the cube root by a line.
+#: Below this value, CIELab replaces the cube root by a linear function.
 _KNEE = 6 / 29
 
 
@@ -45,6 +45,6 @@ def cielab_of_rgb(color: Color) -> tuple[float, float, float]:
 
 
 def rgb_of_stored(stored: Sequence[int]) -> Color:
-    """Convert the three 16-bit numbers of RecommendedDisplayCIELabValue to sRGB."""
+    """Convert the three 16-bit values of RecommendedDisplayCIELabValue to sRGB."""
     lightness, a, b = np.asarray(stored, np.float64) / 65535
     return rgb_of_cielab(100 * lightness, 255 * a - 128, 255 * b - 128)

@@ -1,4 +1,4 @@
-"""Rasterisation of contours on slices: exact pixel coverage, and the contours' volume preserved."""
+"""Rasterise contours on slices with exact pixel coverage, preserving the contours' volume."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from numpy.typing import NDArray
 
 from itk_consensus.images.dicom.slice_contours import Points, SliceContours
 
-#: Scan lines per row of pixels, along which covered lengths are measured.
+#: Number of scan lines per row of pixels along which covered lengths are measured.
 _LINES_PER_ROW = 16
-#: Voxels covered less or more than this are always outside or inside, regardless of the volume:
-#: smoothed contours around whole voxels cut up to a quarter off them, and must be read as the same
-#: voxels.
+#: Voxels with a coverage below the first or above the second value are always outside or inside,
+#: regardless of the volume: smoothed contours around whole voxels cut off up to a quarter of a
+#: voxel, and reading them must restore the same voxels.
 _LEAST, _MOST = 0.26, 0.74
-#: Shift of contours (x, y) in voxels, larger than the rounding of their coordinates, so that of a
-#: contour through the centres of voxels one side is always inside and the opposite side outside.
+#: Shift of contours (x, y) in voxels. It is larger than the rounding of coordinates, so that for a
+#: contour through voxel centres, one side is always inside and the opposite side outside.
 _SHIFT = np.array([1e-3, 2e-3])
 
 
 def rasterise(slices: Mapping[int, SliceContours], shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """Convert contours to a mask of the voxels they enclose.
 
-    A voxel is inside if three quarters of it are enclosed and outside if at most a quarter is. Of
-    the voxels in between, the most enclosed ones are inside, as many as give the mask the volume
-    of the contours. Testing voxel centres instead gives structures a few voxels wide
-    volumes that are wrong by 5 to 20 %, depending on their position on the grid.
+    A voxel is inside if at least three quarters of it are enclosed, and outside if at most a
+    quarter is. Of the voxels in between, the most enclosed ones are inside, as many as are needed
+    to preserve the volume of the contours. Testing voxel centres instead would give structures a
+    few voxels wide volumes that are wrong by 5 to 20 %, depending on their position on the grid.
 
-    Lines and points enclose nothing; the voxels they pass through are marked. A
-    contour about as large as one voxel inverts the voxel that contains its centre.
+    Lines and points enclose no area; the voxels through which they pass are marked. A contour about
+    as large as one voxel inverts the voxel that contains its centre.
 
     Parameters
     ----------
     slices : mapping of slice number to contours
-        Continuous indices (x, y); voxel 0 reaches from -0.5 to 0.5.
+        Continuous indices (x, y); voxel 0 extends from -0.5 to 0.5.
     shape : (slices, rows, columns)
     """
     covered = np.zeros(shape)
@@ -55,14 +55,14 @@ def rasterise(slices: Mapping[int, SliceContours], shape: tuple[int, ...]) -> ND
 
 
 def coverage(contours: Sequence[Points], rows: int, columns: int) -> Points:
-    """Fraction of each pixel inside an odd number of contours, shape (rows, columns).
+    """Return the (rows, columns) fraction of each pixel inside an odd number of contours.
 
     Covered lengths are exact along each scan line.
     """
     lines, x = _crossings(contours, rows)
     order = np.lexsort((x, lines))
     lines, x = lines[order], x[order]
-    # A closed contour crosses a line an even number of times: enter, leave, enter, leave ...
+    # A closed contour crosses a line an even number of times, alternately entering and leaving.
     sign = np.where(np.arange(len(x)) % 2, -1.0, 1.0) / _LINES_PER_ROW
     edge = np.clip(x + 0.5, 0, columns)
     first = np.minimum(edge.astype(np.int64), columns)
@@ -78,13 +78,13 @@ def coverage(contours: Sequence[Points], rows: int, columns: int) -> Points:
 def _crossings(
     contours: Sequence[Points], rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Scan line number and x of every point where a scan line crosses a contour."""
+    """Return the scan line number and x of every crossing of a scan line and a contour."""
     start = np.concatenate([np.empty((0, 2)), *contours])
     end = np.concatenate([np.empty((0, 2)), *(np.roll(one, -1, axis=0) for one in contours)])
     # In units of scan lines; line 0 lies half a unit below the upper edge of row 0.
     from_y = (start[:, 1] + 0.5) * _LINES_PER_ROW - 0.5
     to_y = (end[:, 1] + 0.5) * _LINES_PER_ROW - 0.5
-    # Half-open intervals, so that a scan line through a vertex meets one of its two edges.
+    # Intervals are half-open, so a scan line through a vertex meets only one of its two edges.
     low, high = (
         np.clip(np.ceil(y), 0, rows * _LINES_PER_ROW).astype(np.int64)
         for y in (np.minimum(from_y, to_y), np.maximum(from_y, to_y))
@@ -97,7 +97,7 @@ def _crossings(
 
 
 def _most_covered(covered: Points) -> NDArray[np.bool_]:
-    """Voxels that are inside: as many partly covered ones as the total coverage amounts to."""
+    """Return the voxels that are inside: as many partly covered ones as the total coverage."""
     inside = covered >= _MOST
     doubtful = np.flatnonzero((covered > _LEAST) & ~inside)
     wanted = max(0, round(covered.sum()) - np.count_nonzero(inside))
@@ -114,7 +114,7 @@ def _is_one_voxel(points: Points) -> bool:
 
 
 def _pixels_on_line(points: Points, rows: int, columns: int) -> NDArray[np.bool_]:
-    """Mask of the pixels that the line from the first to the last point passes through."""
+    """Return a mask of the pixels through which a line from the first to the last point passes."""
     passed = np.zeros((rows, columns), np.bool_)
     inside = _clip_line(points[0], points[-1], np.array([columns, rows], np.float64))
     if inside is None:
@@ -128,11 +128,11 @@ def _pixels_on_line(points: Points, rows: int, columns: int) -> NDArray[np.bool_
 
 
 def _clip_line(first: Points, last: Points, size: Points) -> tuple[Points, Points] | None:
-    """Clip a line to the box from -1 to `size`; None if it lies outside."""
+    """Clip a line to the box from -1 to `size`; return None if it lies outside."""
     along = last - first
     with np.errstate(divide="ignore", invalid="ignore"):
         edges = np.stack([-1 - first, size - first]) / along
-    # Along an axis that a line is perpendicular to, it is always inside or always outside.
+    # Along an axis perpendicular to the line, it is either always inside or always outside.
     still = along == 0
     if (still & ((first < -1) | (first > size))).any():
         return None

@@ -1,8 +1,8 @@
-"""Contours along the edges of voxels, which enclose exactly these voxels.
+"""Trace contours along voxel edges, which enclose exactly the voxels of a mask.
 
 A hole is joined to the contour around it by a channel of zero width, the "keyhole" of the DICOM
-standard, so it stays a hole whether a program adds or inverts overlapping contours of a slice.
-Smoothed contours cut the corners of voxels and have fewer points, within a given tolerance.
+standard, so that it remains a hole whether a program adds or inverts overlapping contours of a
+slice. Smoothed contours cut the corners of voxels and have fewer points, within a given tolerance.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Points = NDArray[np.float64]
 _Corner = tuple[int, int]
 _Ring = list[_Corner]
 
-#: Steps east, south, west and north; each is a right turn from the one before.
+#: Steps east, south, west and north; each is a right turn from the previous one.
 _STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
@@ -33,13 +33,13 @@ def outlines(
     Parameters
     ----------
     keyholes : bool
-        Whether holes are joined to the contours around them; otherwise they become separate
-        contours, which invert the area inside them.
+        Whether to join holes to the contours around them; otherwise they become separate contours,
+        which invert the area inside them.
 
     Returns
     -------
     list of (n, 2) ndarray
-        Continuous indices (x, y) of corners; voxel 0 reaches from -0.5 to 0.5.
+        Continuous indices (x, y) of corners; voxel 0 extends from -0.5 to 0.5.
     """
     rings = list(_rings(plane))
     if smoothing is not None or not keyholes:
@@ -52,13 +52,13 @@ def outlines(
 
 
 def _parts(rings: Sequence[_Ring]) -> tuple[list[_Ring], list[int]]:
-    """Rings around components with their holes joined to them, and the component of each hole."""
+    """Return the rings around components with holes joined, and each hole's component."""
     is_hole = [_is_hole(ring) for ring in rings]
     parts = [list(ring) for ring, hole in zip(rings, is_hole, strict=True) if not hole]
     owner = {corner: number for number, ring in enumerate(parts) for corner in ring}
     holes = {n: ring for n, ring in enumerate(rings) if is_hole[n]}
     owners = dict.fromkeys(holes, 0)
-    # From left to right, so that the ring to the left of a hole has already been joined.
+    # Sorted from left to right, so that the ring to the left of a hole has already been joined.
     for number, hole in sorted(holes.items(), key=lambda item: min(c for _, c in item[1])):
         row, column = start = min(hole, key=lambda corner: corner[::-1])
         while (row, column) not in owner:
@@ -74,17 +74,17 @@ class Smoothing:
     """Maximum distance of smoothed contours from the edges of voxels."""
 
     tolerance: float  #: mm
-    spacing: tuple[float, float]  #: Of rows and columns, in mm
+    spacing: tuple[float, float]  #: Spacing of rows and columns, in mm
 
     @property
     def cut(self) -> float:
-        """Distance of a contour through the midpoints of edges from the voxels' corners, in mm."""
+        """Distance in mm of a voxel's corner from the line through the midpoints of its edges."""
         rows, columns = self.spacing
         return 0.5 * rows * columns / float(np.hypot(rows, columns))
 
 
 def _smooth(ring: _Ring, smoothing: Smoothing) -> Points:
-    """Simplify a ring to one through midpoints of edges, with few points within the tolerance."""
+    """Simplify a ring through midpoints of edges to the fewest points within the tolerance."""
     corners = np.array(ring, float)
     middles: Points = (corners + np.roll(corners, -1, axis=0)) / 2
     scaled = middles * smoothing.spacing
@@ -93,7 +93,7 @@ def _smooth(ring: _Ring, smoothing: Smoothing) -> Points:
 
 
 def _few_points(points: Points, tolerance: float) -> NDArray[np.intp]:
-    """Indices of the points of a ring that Douglas-Peucker simplification keeps."""
+    """Return the indices of ring points that are kept by Douglas-Peucker simplification."""
     away = np.linalg.norm(points - points[0], axis=1)
     middle = int(away.argmax())
     closed = np.concatenate([points, points[:1]])
@@ -123,7 +123,7 @@ def _to_segment(points: Points, start: Points, end: Points) -> Points:
 def _join_holes(
     drawn: Sequence[Points], is_hole: Sequence[bool], rings: Sequence[_Ring]
 ) -> list[Points]:
-    """Join each hole to the ring around it, where the two are nearest."""
+    """Join each hole to the surrounding ring at the points where both are nearest."""
     _, owners = _parts(rings)
     parts = [points for points, hole in zip(drawn, is_hole, strict=True) if not hole]
     holes = [points for points, hole in zip(drawn, is_hole, strict=True) if hole]
@@ -138,7 +138,7 @@ def _join_holes(
 
 
 def _rings(plane: NDArray[np.bool_]) -> Iterator[_Ring]:
-    """Rings of corners, walked along edges with the voxels on the right."""
+    """Yield the rings of corners, walked along edges with the voxels on the right."""
     inside = np.pad(np.asarray(plane, np.bool_), 1)
     here, above = inside[1:, 1:], inside[:-1, 1:]
     left, across = inside[1:, :-1], inside[:-1, :-1]
@@ -156,7 +156,7 @@ def _rings(plane: NDArray[np.bool_]) -> Iterator[_Ring]:
             heading, row, column = way
             ring.append((row, column))
             row, column = row + _STEPS[heading][0], column + _STEPS[heading][1]
-            # Right turns first: where two voxels touch at a corner, the ring stays on its voxel.
+            # Try right turns first: if two voxels touch at a corner, the ring stays on its voxel.
             ways = [((heading + turn) % 4, row, column) for turn in (1, 0, 3)]
             way = next(way for way in ways if way == start or way in ahead)
         yield ring
@@ -175,7 +175,7 @@ def _join(ring: _Ring, at: _Corner, hole: _Ring, start: _Corner) -> None:
 
 
 def _turns(ring: _Ring) -> NDArray[Any]:
-    """Corners of a ring where its direction changes."""
+    """Return the corners at which a ring changes direction."""
     corners = np.array(ring)
     step = np.sign(np.roll(corners, -1, axis=0) - corners)
     turns: NDArray[Any] = corners[(step != np.roll(step, 1, axis=0)).any(axis=1)]

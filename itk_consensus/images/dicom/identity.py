@@ -1,8 +1,8 @@
-"""Protection of patient identity: what may be copied or printed of a DICOM file.
+"""Protection of patient identity: the parts of a DICOM file that may be copied or printed.
 
 Errors, warnings, log lines and representations never quote values of a data set. A SEG or an
-RTSTRUCT belongs to a patient, a study and a series, so it carries `PATIENT_AND_STUDY`, references
-to slices and to the readers' objects, and nothing else that identifies anybody.
+RTSTRUCT belongs to a patient, a study and a series, so it contains `PATIENT_AND_STUDY` and
+references to slices and to the readers' objects, but no other identifying data.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any
 
 from itk_consensus.core.errors import MissingDependencyError
 
-#: What the standard requires in every object of a patient's study (types 1 and 2 of the modules
-#: Patient and General Study), so that an archive can file it; empty where the source has none.
+#: Attributes that the standard requires in every object of a patient's study (types 1 and 2 of the
+#: modules Patient and General Study), so that an archive can file it; empty if the source has none.
 PATIENT_AND_STUDY = (
     "PatientName", "PatientID", "PatientBirthDate", "PatientSex", "StudyInstanceUID", "StudyDate",
     "StudyTime", "StudyID", "AccessionNumber", "ReferringPhysicianName",
 )  # fmt: skip
 
 #: Value formats of some of these attributes; values of another format are dropped, since they may
-#: be free text in the wrong place.
+#: be free text in the wrong attribute.
 _FORMATS = {
     "PatientSex": "M|F|O",
     "PatientBirthDate": r"\d{8}",
@@ -39,7 +39,7 @@ _one_at_a_time = threading.RLock()
 
 
 def dicom_library(owner: str, name: str = "pydicom") -> Any:
-    """Import pydicom or highdicom; if it is missing, the error names the extra to install."""
+    """Import pydicom or highdicom; if it is missing, raise an error that names the extra."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -49,7 +49,7 @@ def dicom_library(owner: str, name: str = "pydicom") -> Any:
 
 
 def patient_and_study(dataset: Any) -> dict[str, Any]:
-    """Attributes that another object of the same study must have, by keyword."""
+    """Return the attributes that another object of the same study must have, by keyword."""
     values = {keyword: dataset.get(keyword, "") for keyword in PATIENT_AND_STUDY}
     malformed = [
         key for key, pattern in _FORMATS.items() if not re.fullmatch(pattern, str(values[key]))
@@ -58,27 +58,27 @@ def patient_and_study(dataset: Any) -> dict[str, Any]:
 
 
 def identity_of(dataset: Any) -> dict[str, str]:
-    """Patient and date of study, by words for a page: only where a user requests it."""
+    """Return patient and study date with labels for a page; only used if the user requests it."""
     words = {"PatientName": "patient", "PatientID": "patient ID", "PatientBirthDate": "born",
              "StudyDate": "study of"}  # fmt: skip
     return {word: str(dataset.get(key)) for key, word in words.items() if dataset.get(key)}
 
 
 def modality_of(dataset: Any) -> str | None:
-    """The modality if it is a defined term of the standard, else None: it may be any text."""
+    """Return the modality if it is a defined term of the standard; None for any other text."""
     found = dataset.get("Modality")
     return found if isinstance(found, str) and found in _modalities() else None
 
 
 @cache
 def _modalities() -> frozenset[str]:
-    """Modalities of DICOM's context group 33."""
+    """Return the modalities of DICOM's context group 33."""
     collection = import_module("pydicom.sr.codedict").Collection("CID33")
     return frozenset(concept.value for concept in collection.concepts.values())
 
 
 def describe_without_values(error: Exception) -> str:
-    """Describe a parsing error without quoting values of the data set, as its message may."""
+    """Describe a parsing error without the values of the data set that its message may quote."""
     if isinstance(error, AttributeError):  # its message names only a tag
         return str(error)
     if isinstance(error, LookupError):
@@ -91,7 +91,7 @@ def silence_dicom_libraries() -> Iterator[None]:
     """Silence pydicom and highdicom: their warnings and log lines quote values of data sets.
 
     Only log lines of this thread are dropped. Warning filters are global to the process, so a lock
-    lets only one thread at a time change and restore them.
+    ensures that only one thread at a time changes and restores them.
     """
     own = threading.get_ident()
 

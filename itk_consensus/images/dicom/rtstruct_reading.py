@@ -1,4 +1,4 @@
-"""Reading DICOM RTSTRUCT: named contours, rasterised on the grid of their series."""
+"""Read DICOM RTSTRUCT: named contours, rasterised on the grid of their series."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _PARTS_OF_CODE = ("CodingSchemeDesignator", "CodeValue", "CodeMeaning")
 
 
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
-    """Read every structure of an RTSTRUCT that has contours.
+    """Read every structure with contours from an RTSTRUCT.
 
-    A voxel is inside if about half of it lies within an odd number of the contours of its slice,
-    so a contour inside another is a hole; the volume of a mask is that of its contours, up to
-    whole voxels (see `rasterise`). A contour that is stored twice
-    counts once. Open contours (OPEN_PLANAR), points (POINT) and contours of one or two points
-    enclose nothing; the voxels they pass through are marked. Contours that extend beyond the image
-    are clipped, with a warning.
+    A voxel is inside if about half of it lies within an odd number of the contours of its slice, so
+    a contour inside another one is a hole; the volume of a mask equals that of its contours,
+    rounded to whole voxels (see `rasterise`). A contour that is stored twice counts once. Open
+    contours (OPEN_PLANAR), points (POINT) and contours of one or two points enclose no area; the
+    voxels through which they pass are marked. Contours that extend beyond the image are clipped,
+    with a warning.
     """
     structures, clippings = _read(path, series)
     for clipping in clippings:
@@ -43,7 +43,7 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
 
 @silence_dicom_libraries()
 def _read(path: PathLike, series: DicomSeries) -> tuple[list[Structure], list[str]]:
-    """The structures of a file, and a warning for each whose contours were clipped."""
+    """Return the structures of a file, and a warning for each one whose contours were clipped."""
     dataset = read_dicom(path)
     if dataset.get("SOPClassUID") != STRUCTURE_SET:
         raise FileError(f"is a DICOM {modality_of(dataset) or 'file'}, not an RTSTRUCT", path=path)
@@ -77,7 +77,7 @@ def _read(path: PathLike, series: DicomSeries) -> tuple[list[Structure], list[st
 
 
 def _contour(contour: Any, series: DicomSeries, owner: str) -> Contour:
-    # The type is mandatory; a contour without one is taken for a closed one.
+    # The type is mandatory; a contour without a type is treated as closed.
     kind = str(contour.get("ContourGeometricType") or "CLOSED_PLANAR")
     return Contour(kind, _indices(contour, series, owner))
 
@@ -102,7 +102,7 @@ def _referred_series(dataset: Any) -> list[str]:
 
 
 def _kinds(dataset: Any) -> dict[int, Code]:
-    """Codes of the anatomy of structures, by ROI number, for those that have one."""
+    """Return the anatomical codes of structures by ROI number, as far as they are present."""
     kinds = {}
     for observed in dataset.get("RTROIObservationsSequence") or ():
         for code in observed.get("RTROIIdentificationCodeSequence") or ():
@@ -112,7 +112,7 @@ def _kinds(dataset: Any) -> dict[int, Code]:
 
 
 def _types(dataset: Any) -> dict[int, dict[str, str]]:
-    """Purposes of structures (GTV, ORGAN, EXTERNAL), by ROI number, for those that have one."""
+    """Return the structures' purposes (GTV, ORGAN, EXTERNAL) by ROI number, if present."""
     return {
         int(observed.ReferencedROINumber): {ROI_TYPE: str(observed.get(ROI_TYPE))}
         for observed in dataset.get("RTROIObservationsSequence") or ()

@@ -1,4 +1,4 @@
-"""Writing DICOM RTSTRUCT: contours around the voxels of the consensus, slice by slice."""
+"""Write DICOM RTSTRUCT: contours around the voxels of the consensus, slice by slice."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from itk_consensus.storage.replacing import atomic_write
 
 #: Key of a structure's description in DICOM and in the details of a `Structure`.
 ROI_DESCRIPTION = "ROIDescription"
-#: How holes can be written.
+#: Ways to write holes.
 HOLES = ("keyhole", "separate")
 #: Maximum length of a description in DICOM.
 LONGEST_TEXT = 1024
-#: Largest smoothing tolerance in mm; with more, small structures would vanish.
+#: Maximum smoothing tolerance in mm; with more, small structures would vanish.
 MOST_SMOOTH = 5.0
-#: A slice normal this close to an axis gives all points of a slice the same coordinate.
+#: If a slice normal is this close to an axis, all points of a slice share one coordinate.
 _UPRIGHT = 1e-9
 
 
@@ -59,24 +59,24 @@ def write_dicom_contours(
 ) -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
-    Contours follow the edges of voxels, so that `read_dicom_contours`, and any program that tests
-    which voxel centres a contour encloses, gives back exactly these voxels. Contours lie in
-    the planes of the slices, at exactly their positions.
+    Contours follow the edges of voxels, so that `read_dicom_contours`, or any program that tests
+    which voxel centres a contour encloses, restores exactly the same voxels. Contours lie in the
+    planes of the slices, at exactly their positions.
 
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Binary masks (0 and 1) on the grid of the series; `separate_undecided` makes them of a
-        consensus with undecided voxels.
+        Binary masks (0 and 1) on the grid of the series; use `separate_undecided` to obtain them
+        from a consensus with undecided voxels.
     method : str
         The fusion method, e.g. ``filter.GetName()``.
     raters : sequence of paths
         The raters' DICOM objects; the file references those that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
-        How the contours were made; decisions of a person make them no longer automatic.
+        How the contours were made; use "SEMIAUTOMATIC" if a person made any of the decisions.
     description : str
-        Description of the file, in the field that planning systems show; that of a structure is
-        its detail `ROI_DESCRIPTION`.
+        Description of the file, in the field displayed by planning systems; a structure's
+        description is its detail `ROI_DESCRIPTION`.
     smooth : float, optional
         Smooth contours, for easy editing, to at most this distance in mm from the voxels' edges.
     holes : "keyhole" or "separate"
@@ -113,7 +113,7 @@ def write_dicom_contours(
 
 
 def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
-    """A new RTSTRUCT data set with everything but the structures."""
+    """Return a new RTSTRUCT data set that is complete except for the structures."""
     now, uid = datetime.datetime.now(), pydicom.uid.generate_uid
     dataset = pydicom.dataset.FileDataset("", {}, preamble=b"\0" * 128)
     dataset.file_meta = pydicom.dataset.FileMetaDataset()
@@ -156,7 +156,7 @@ def _roi(
 
 
 class _ContourStyle(NamedTuple):
-    """How contours are drawn around voxels."""
+    """Settings for drawing contours around voxels."""
 
     smoothing: Smoothing | None
     keyholes: bool
@@ -176,7 +176,7 @@ def _smoothing(tolerance: float | None, series: DicomSeries) -> Smoothing | None
 
 
 def as_text(text: str, most: int) -> str:
-    """Make a text valid for a DICOM field: printable, without backslashes, at most this long."""
+    """Make a text valid for a DICOM field: printable, no backslashes, at most `most` letters."""
     plain = "".join(c if c.isprintable() and c != "\\" else " " for c in text)
     return plain if len(plain) <= most else f"{plain[: most - 3].rstrip()}..."
 
@@ -199,7 +199,8 @@ def _roi_contours(
         # A DICOM number has at most sixteen characters; four decimals are 0.1 micrometres.
         data = [[f"{part:.4f}" for part in place] for place in places]
         if upright is not None:
-            # Systems find a contour's slice by comparing positions, so write the slice's own text.
+            # Other software finds a contour's slice by comparing positions, so copy the slice's own
+            # text.
             own = str(series.slices[height].ImagePositionPatient[upright])
             data = [[*place[:upright], own, *place[upright + 1 :]] for place in data]
         contour.ContourData = [part for place in data for part in place]
@@ -210,14 +211,14 @@ def _roi_contours(
 
 
 def _contours(inside: Any, shape: _ContourStyle) -> Iterator[tuple[int, Any]]:
-    """Slice numbers, and contours (n, 2) on them."""
+    """Yield slice numbers and the (n, 2) contours in each slice."""
     for height in np.flatnonzero(inside.any(axis=(1, 2))):
         for points in outlines(inside[height], shape.smoothing, keyholes=shape.keyholes):
             yield int(height), points
 
 
 def _upright_axis(series: DicomSeries) -> int | None:
-    """The coordinate (x, y or z) that is constant in a slice; None in oblique series."""
+    """Return the coordinate (x, y or z) that is constant in a slice; None in oblique series."""
     direction = np.reshape(series.geometry.direction, (3, 3))
     axis = int(np.abs(direction[:, 2]).argmax())
     return axis if abs(abs(direction[axis, 2]) - 1) < _UPRIGHT else None

@@ -1,4 +1,4 @@
-"""Reading DICOM SEG: frames are placed by their positions, not by their order in the file."""
+"""Read DICOM SEG; frames are placed by their positions, not by their order in the file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from itk_consensus.storage.files import PathLike
 
 #: Mask value of voxels that the rater did not annotate; pass it to the filter as MissingLabel.
 NOT_ANNOTATED = 255
-#: How slices without any frame may be read.
+#: Ways to read slices without any frame.
 ABSENT_FRAMES = ("background", "missing")
 _SEGMENTATIONS = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
 
@@ -72,7 +72,7 @@ def read_dicom_segmentation(
 
 
 def _segments(dataset: Any, owner: str) -> dict[int, Any]:
-    """The items of SegmentSequence by their numbers; 0 is the background of a label map."""
+    """Return the items of SegmentSequence by their numbers; 0 is the background of a label map."""
     segments: dict[int, Any] = {}
     for one in dataset.SegmentSequence:
         number = int(one.SegmentNumber)
@@ -103,7 +103,7 @@ def _require_described(frames: NDArray[Any], dataset: Any, numbers: list[int], o
 def _volumes(
     dataset: Any, series: DicomSeries, numbers: list[int], owner: str
 ) -> tuple[dict[int, NDArray[np.uint8]], NDArray[np.bool_]]:
-    """The volume of each segment, and for each slice whether any segment has a frame there."""
+    """Return each segment's volume, and for each slice whether any segment has a frame there."""
     volumes = {number: np.zeros(series.geometry.shape, np.uint8) for number in numbers}
     has_frame = np.zeros(series.geometry.shape[0], np.bool_)
     filled: set[tuple[int, int]] = set()
@@ -130,14 +130,14 @@ def _volumes(
 
 
 def _half(dataset: Any) -> float:
-    """The smallest pixel value that is inside: for fractional segments, probability one half."""
+    """Return the smallest pixel value inside; for fractional segments, probability one half."""
     if dataset.SegmentationType == "FRACTIONAL":
         return float(dataset.MaximumFractionalValue) / 2
     return 1
 
 
 def _frames(dataset: Any, owner: str) -> NDArray[Any]:
-    """Pixels, shape (frames, rows, columns); raise if any are missing."""
+    """Return the (frames, rows, columns) pixels; raise if any are missing."""
     shape = (int(dataset.NumberOfFrames), int(dataset.Rows), int(dataset.Columns))
     wanted = (np.prod(shape, dtype=np.int64) * int(dataset.BitsAllocated) + 7) // 8
     if "PixelData" not in dataset:
@@ -157,7 +157,7 @@ def _frames(dataset: Any, owner: str) -> NDArray[Any]:
 def _corner(
     own: Any, shared: Any, shape: tuple[int, ...], series: DicomSeries, owner: str
 ) -> tuple[int, int, int]:
-    """Column, row and slice of a frame's first pixel on the grid of the series; raise if off it."""
+    """Return column, row and slice of a frame's first pixel on the grid; raise if off the grid."""
     geometry = series.geometry
     plane = Plane.of(
         _group(own, shared, "PlanePositionSequence").ImagePositionPatient,
@@ -186,7 +186,7 @@ def _corner(
 
 
 def _group(own: Any, shared: Any, name: str) -> Any:
-    """A functional group of a frame: its own, or else the one shared by all frames."""
+    """Return a functional group of a frame: its own one or, if absent, the shared one."""
     for groups in (own, shared):
         if name in groups:
             return groups[name][0]

@@ -1,4 +1,4 @@
-"""Writing DICOM SEG: consensus, probabilities or band, with references to their sources."""
+"""Write DICOM SEG: consensus, probabilities or band, with references to their sources."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from itk_consensus.storage.replacing import atomic_write
 
 _CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
 _FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
-#: Attributes of a slice that highdicom gets to see, since it copies any others that it knows.
+#: Attributes of a slice that are passed to highdicom, which copies all attributes that it knows.
 _OF_SLICE = (
     "SOPClassUID", "SOPInstanceUID", "SeriesInstanceUID",
     "FrameOfReferenceUID", "Rows", "Columns", "PixelSpacing", "SliceThickness",
@@ -60,15 +60,15 @@ def write_dicom_segmentation(
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Binary masks (0 and 1) on the grid of the series (`separate_undecided` makes them of a
-        consensus with undecided voxels); or, if `fractional`, probabilities from 0 to 1.
+        Binary masks (0 and 1) on the grid of the series (use `separate_undecided` to obtain them
+        from a consensus with undecided voxels); or, if `fractional`, probabilities from 0 to 1.
     method : str
-        The fusion method, e.g. ``filter.GetName()``; part of the algorithm's name, next to the
-        version of this package.
+        The fusion method, e.g. ``filter.GetName()``; stored in the algorithm's name, together with
+        the version of this package.
     raters : sequence of paths
         The raters' SEG objects, which the file references.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
-        How the segments were made; decisions of a person make them no longer automatic.
+        How the segments were made; use "SEMIAUTOMATIC" if a person made any of the decisions.
     """
     hd = dicom_library(f"{path}: writing a SEG", "highdicom")
     series.require_not_replaced(Path(path), raters)
@@ -132,9 +132,9 @@ def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: P
 
 
 def _source(one: Any) -> Any:
-    """Copy of a slice with only its geometry and the attributes that its study requires."""
+    """Return a copy of a slice with only its geometry and the attributes required by its study."""
     source = dicom_library("writing a SEG").Dataset()
-    source.SpecificCharacterSet = "ISO_IR 192"  # highdicom takes no list of several
+    source.SpecificCharacterSet = "ISO_IR 192"  # highdicom does not accept a list of several
     of_slice = {keyword: one[keyword].value for keyword in _OF_SLICE if keyword in one}
     for keyword, value in (patient_and_study(one) | of_slice).items():
         setattr(source, keyword, value)

@@ -1,4 +1,4 @@
-"""The DICOM series that readers segmented: its grid, and checks of objects that refer to it."""
+"""The DICOM series that readers segmented: its grid, and checks of objects that reference it."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ class DicomSeries:
     #: pydicom data sets without pixels; not in the repr, since they name the patient.
     slices: tuple[Any, ...] = field(repr=False)
     geometry: ImageGeometry
-    #: Name in error messages: its folder, its number there if there are several, number of slices
-    #: and modality. Nothing that identifies anybody.
+    #: Name in error messages: folder, number of the series if there are several, number of slices
+    #: and modality. It contains no identifying data.
     name: str = "the series"
-    #: SeriesInstanceUIDs of all series in its folder, itself included, by number.
+    #: SeriesInstanceUIDs of all series in the folder, including this one, by number.
     uids_in_folder: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def uid(self) -> str:
-        """SeriesInstanceUID."""
+        """The SeriesInstanceUID."""
         return str(self.slices[0].SeriesInstanceUID)
 
     @property
     def frame_of_reference(self) -> str:
-        """FrameOfReferenceUID."""
+        """The FrameOfReferenceUID."""
         return str(self.slices[0].FrameOfReferenceUID)
 
     def grid(self) -> Any:
-        """An empty SimpleITK image of uint8 on the grid of the series."""
+        """Return an empty SimpleITK image of uint8 on the grid of the series."""
         image = _new_image(self.geometry.size, sitk.sitkUInt8)
         image.SetSpacing(self.geometry.spacing)
         image.SetOrigin(self.geometry.origin)
@@ -60,7 +60,7 @@ class DicomSeries:
         return image
 
     def pixels(self) -> NDArray[Any] | None:
-        """Read pixel values, rescaled by slope and intercept; None if they cannot be decoded."""
+        """Read pixels, rescaled by slope and intercept; return None if they cannot be decoded."""
         planes = []
         try:
             for one in self.slices:
@@ -75,7 +75,7 @@ class DicomSeries:
             return None
 
     def image(self) -> Any:
-        """The pixel values as a SimpleITK image of float32; None if they cannot be decoded."""
+        """Return the pixels as a SimpleITK image of float32; None if they cannot be decoded."""
         pixels = self.pixels()
         if pixels is None:
             return None
@@ -84,11 +84,11 @@ class DicomSeries:
         return image
 
     def to_indices(self, points: Any) -> NDArray[np.float64]:
-        """Convert positions in mm, shape (n, 3), to continuous indices (x, y, z)."""
+        """Convert (n, 3) positions in mm to continuous indices (x, y, z)."""
         return indices_on(self.geometry, points)
 
     def to_positions(self, indices: Any) -> NDArray[np.float64]:
-        """Convert continuous indices (x, y, z), shape (n, 3), to positions in mm."""
+        """Convert (n, 3) continuous indices (x, y, z) to positions in mm."""
         axes = voxel_axes(self.geometry)
         return np.asarray(indices @ axes.T + self.geometry.origin, np.float64)
 
@@ -108,7 +108,7 @@ class DicomSeries:
         require_no_overlap(reads, [Claim(str(path), path)])
 
     def require_same_frame(self, found: str | None, owner: str) -> None:
-        """Raise unless an object has the frame of reference of the series."""
+        """Raise unless an object has the same frame of reference as the series."""
         if found != self.frame_of_reference:
             raise GeometryError(
                 f"has another frame of reference than {self.name}, or none, so its positions "
@@ -142,7 +142,7 @@ def read_dicom(path: PathLike, **settings: Any) -> Any:
 
 
 def one_text(value: Any) -> str:
-    """Join a text that pydicom split at backslashes."""
+    """Join a text that pydicom has split at backslashes."""
     return value if isinstance(value, str) else "\\".join(map(str, value))
 
 
@@ -155,7 +155,7 @@ def read_dicom_series(
     Parameters
     ----------
     number : int, optional
-        Which series to read if there are several, from 1, in the order of their file
+        Number (from 1) of the series to read if there are several, in the order of their file
         names. ``itk-consensus info FOLDER`` lists them.
     """
     owner, found = series_within(source)
@@ -187,7 +187,7 @@ def read_dicom_series(
 
 @silence_dicom_libraries()
 def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str, list[Any]]]:
-    """Name of a source for error messages, and its slices by SeriesInstanceUID."""
+    """Return the name of a source for error messages, and its slices by SeriesInstanceUID."""
     owner, paths = "series", source
     if isinstance(source, (str, os.PathLike)):
         owner = f"series {source}"
@@ -207,6 +207,6 @@ def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str,
 
 
 def description_of_slices(slices: Sequence[Any]) -> str:
-    """Number of slices and modality: they identify a series but not the patient."""
+    """Return the number of slices and modality, which identify a series but not the patient."""
     modality = modality_of(slices[0]) or "DICOM"
     return f"{len(slices)} {modality} " + ("slice" if len(slices) == 1 else "slices")

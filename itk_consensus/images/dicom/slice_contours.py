@@ -1,4 +1,4 @@
-"""Contours of one structure, grouped by slice before they are rasterised."""
+"""Contours of one structure, grouped by slice for rasterisation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itk_consensus.images.geometry import ImageGeometry
 
 Points = NDArray[np.float64]
 
-#: Values of ContourGeometricType: closed contours enclose an area, others do not.
+#: Values of ContourGeometricType for closed contours, which enclose an area.
 _CLOSED = {"CLOSED_PLANAR", "CLOSEDPLANAR_XOR"}
 _OPEN = {"OPEN_PLANAR", "OPEN_NONPLANAR"}
 _POINTS = "POINT"
@@ -24,7 +24,8 @@ _FARTHEST_FROM_SLICE = 0.4
 _ONE_HEIGHT = 0.1
 #: Contours whose points differ by at most this, in voxels, are duplicates.
 _SAME_POINT = 1e-2
-#: Contours this far outside, in voxels, extend beyond the image; less is rounding of coordinates.
+#: Contours that lie farther outside than this, in voxels, extend beyond the image; smaller
+#: distances are attributed to rounding of the coordinates.
 _BEYOND = 0.05
 
 
@@ -40,14 +41,14 @@ class Contour:
 class SliceContours:
     """Contours in one slice, as (n, 2) continuous indices (x, y)."""
 
-    areas: list[Points] = field(default_factory=list)  #: Each encloses an area
+    areas: list[Points] = field(default_factory=list)  #: Contours that enclose an area
     lines: list[Points] = field(default_factory=list)  #: Open contours or single points
     heights: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Clipping:
-    """How much of a structure's contours lies beyond the image."""
+    """The extent of a structure's contours beyond the image."""
 
     slices: int  #: Number of slices with such contours
     mm: float  #: Largest distance beyond the image
@@ -62,8 +63,8 @@ def group_by_slice(
 ) -> dict[int, SliceContours]:
     """Group contours by slice, without duplicates.
 
-    Each contour inverts the area inside it, so duplicates would cancel out. So would contours of
-    different heights that fall into one slice, which is therefore an error.
+    Each contour inverts the area inside it, so duplicates would cancel out. The same would happen
+    to contours of different heights that fall into one slice, which is therefore an error.
     """
     slices: dict[int, SliceContours] = {}
     for contour in contours:
@@ -124,11 +125,11 @@ def _slice_of(contour: Contour, slices: int, owner: str) -> int:
 
 
 def _without_duplicates(contours: list[Points]) -> list[Points]:
-    """Contours without those that have the same points as an earlier one."""
+    """Return the contours without those that have the same points as an earlier one."""
     if len(contours) < 2:
         return contours
     contours = [_without_repeats(one) for one in contours]
-    # Duplicates have the same mean, so only contours of similar means are compared.
+    # Duplicates have the same mean, so only contours with similar means are compared.
     across = np.array([one[:, 0].mean() for one in contours])
     kept: list[int] = []
     for place in np.argsort(across, kind="stable").tolist():
@@ -149,7 +150,7 @@ def _without_repeats(points: Points) -> Points:
 
 
 def _is_same(one: Points, other: Points) -> bool:
-    """Whether two contours have the same points, from any start and in either direction."""
+    """Whether two contours have the same points, regardless of start and direction."""
     if len(one) != len(other):
         return False
     begins = int(np.abs(other - one[0]).max(axis=1).argmin())

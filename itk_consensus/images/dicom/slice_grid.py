@@ -1,8 +1,8 @@
 """The regular grid of the slices of a DICOM series, and the check that all slices lie on it.
 
-A grid has one origin, three orthogonal directions and one spacing along each of them. Slices
-that do not fit one (a tilted gantry, a drifting table, unequal spacing) are rejected, since
-contours drawn on them would be misplaced.
+A grid has one origin, three orthogonal directions and one spacing along each of them. Slices that
+do not fit on a grid (because of a tilted gantry, a drifting table, or unequal spacing) are
+rejected, since contours drawn on them would be misplaced.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from itk_consensus.core.errors import GeometryError, InputError
 from itk_consensus.images.dicom.identity import describe_without_values
 from itk_consensus.images.geometry import ImageGeometry
 
-#: Tolerance of direction cosines: of unit length, of right angles, and between slices.
+#: Tolerance of direction cosines: for unit length, right angles, and equality between slices.
 DIRECTION_NOISE = 1e-3
-#: Largest distance of any pixel of a slice or frame from its place on the grid, in voxels.
+#: Maximum distance of any pixel of a slice or frame from its position on the grid, in voxels.
 PLACE_NOISE = 0.1
 #: Slice distances that differ by this fraction indicate a missing or duplicate slice.
 _STEP_NOISE = 0.05
@@ -32,18 +32,18 @@ Points = NDArray[np.float64]
 class Plane:
     """Position, orientation, pixel spacing and size of one slice or frame."""
 
-    position: Points  #: Of the first pixel, in mm
-    axes: Points  #: Directions along rows, along columns and across, as columns
-    spacing: tuple[float, float]  #: Along rows and along columns
-    size: tuple[int, int]  #: Columns and rows
+    position: Points  #: Position of the first pixel, in mm
+    axes: Points  #: Directions along rows, along columns and across slices, as columns
+    spacing: tuple[float, float]  #: Spacing along rows and along columns
+    size: tuple[int, int]  #: Number of columns and rows
 
     @classmethod
     def of(
         cls, position: Any, orientation: Any, spacing: Any, size: tuple[int, int], owner: str
     ) -> Plane:
-        """Make a plane from ImagePositionPatient, ImageOrientationPatient and PixelSpacing.
+        """Create from ImagePositionPatient, ImageOrientationPatient and PixelSpacing.
 
-        Raises TypeError or ValueError if these are not numbers, or not the right count of them.
+        Raises TypeError or ValueError if these are not numbers, or not the right number of them.
         """
         where = np.asarray(position, np.float64).reshape(3)
         apart = np.asarray(spacing, np.float64).reshape(2)
@@ -72,7 +72,7 @@ class Plane:
 
 
 def first_plane(geometry: ImageGeometry) -> Plane:
-    """The first slice of a grid."""
+    """Return the first slice of a grid."""
     columns, rows, _ = geometry.size
     axes = np.reshape(geometry.direction, (3, 3))
     spacing = (geometry.spacing[0], geometry.spacing[1])
@@ -80,18 +80,18 @@ def first_plane(geometry: ImageGeometry) -> Plane:
 
 
 def indices_on(geometry: ImageGeometry, points: Points) -> Points:
-    """Convert positions in mm, shape (n, 3), to continuous indices (x, y, z) of a grid."""
+    """Convert (n, 3) positions in mm to continuous indices (x, y, z) of a grid."""
     away = np.asarray(points, np.float64) - geometry.origin
     return np.asarray(np.linalg.solve(voxel_axes(geometry), away.T).T, np.float64)
 
 
 def voxel_axes(geometry: ImageGeometry) -> Points:
-    """Vectors from a voxel to its next neighbours in mm, as columns."""
+    """Return the vectors from a voxel to its next neighbours along each axis in mm, as columns."""
     return np.asarray(np.reshape(geometry.direction, (3, 3)) * geometry.spacing, np.float64)
 
 
 def grid_of(slices: Sequence[Any], owner: str) -> tuple[ImageGeometry, list[int]]:
-    """The grid of the slices of a series, and the order of the slices along it."""
+    """Return the grid of a series' slices, and their order along it."""
     planes = [_plane_of(one, owner) for one in slices]
     first = planes[0]
     if not all(one.has_pixels_of(first) and one.size == first.size for one in planes):
@@ -128,7 +128,7 @@ def _plane_of(one: Any, owner: str) -> Plane:
 def _plane_axes(directions: Points, owner: str) -> Points:
     lengths = np.linalg.norm(directions, axis=1)
     cosine = float(directions[0] @ directions[1])
-    # Written so that NaN fails, too.
+    # This form also rejects NaN.
     is_upright = (np.abs(lengths - 1) <= DIRECTION_NOISE).all() and abs(cosine) <= DIRECTION_NOISE
     if not is_upright:
         raise GeometryError(
@@ -143,7 +143,7 @@ def _plane_axes(directions: Points, owner: str) -> Points:
 
 
 def _step(heights: Points, first: Any, owner: str) -> float:
-    """Distance between slices, in mm."""
+    """Return the distance between slices, in mm."""
     if len(heights) == 1:
         thickness = float(first.get("SliceThickness") or 1.0)
         if not (np.isfinite(thickness) and thickness > 0):

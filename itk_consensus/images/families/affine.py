@@ -1,7 +1,7 @@
-"""Affine matrices of nibabel and MONAI, converted to ITK's geometry.
+"""Conversion of the affine matrices of nibabel and MONAI to ITK's geometry.
 
 An affine maps voxel indices to millimetres that increase towards right, anterior and superior
-(RAS); ITK's increase towards left, posterior and superior (LPS), so the first two change sign.
+(RAS). ITK's increase towards left, posterior and superior (LPS), so the first two change sign.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def geometry_of_affine(
     affine : (r + 1, r + 1) array, r <= 3
         Maps indices of the first r axes to millimetres.
     size : sequence of int, length d
-        In the order of the indices. Axes beyond the affine's get spacing 1 and origin 0.
+        In the order of the indices. Axes beyond those of the affine get spacing 1 and origin 0.
     where : Where
         The input, for the `InputError` if an axis of the affine has zero length.
     ras : bool
-        Whether the affine maps to RAS, which is converted to LPS, or to LPS already.
+        Whether the affine maps to RAS, which is converted to LPS; otherwise it maps to LPS.
     """
     matrix = np.array(affine, dtype=np.float64)
     rank, dimension = len(matrix) - 1, len(size)

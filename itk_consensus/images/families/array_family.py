@@ -18,7 +18,7 @@ from itk_consensus.images.kept_metadata import Keep
 
 
 class ArrayFamily(WrappingFamily):
-    """numpy.ndarray of any real dtype, memory order and byte order, and its subclasses.
+    """numpy.ndarray and its subclasses, of any real dtype, memory order and byte order.
 
     Masked elements of a masked array are missing annotations. Outputs are plain arrays.
     """
@@ -28,12 +28,12 @@ class ArrayFamily(WrappingFamily):
         return isinstance(candidate, np.ndarray)
 
     def read(self, image: Array, where: Where) -> ReadImage:
-        """View the array, read-only."""
+        """Return a read-only view of the array."""
         geometry = ArrayGeometry.of_shape(image.shape)
         if type(image) is np.ndarray or not isinstance(image, np.ma.MaskedArray):
             return ReadImage([as_real_numbers(image, where)], geometry)
         unmasked = image.compressed()
-        # Masked voxels are ignored; filling them with a value that occurs adds no label.
+        # Masked voxels are ignored; filling them with a value that occurs does not add a label.
         filled = image.filled(unmasked[0] if unmasked.size else 0)
         return ReadImage([as_real_numbers(filled, where)], geometry, ~np.ma.getmaskarray(image))
 
@@ -70,7 +70,7 @@ class ArrayLikeFamily(WrappingFamily):
         return ReadImage([as_real_numbers(array, where)], ArrayGeometry.of_shape(array.shape))
 
     def metadata(self, image: Any, keep: Keep) -> dict[str, Any]:
-        """Array namespace and device, with which outputs are made; {} outside the standard."""
+        """Return the array namespace and device used for outputs; {} outside the standard."""
         if not hasattr(image, "__array_namespace__"):
             return {}
         device = getattr(image, "device", None)

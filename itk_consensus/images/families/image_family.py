@@ -1,4 +1,4 @@
-"""The interface of adapters for image libraries, and base classes to implement it with."""
+"""The interface of adapters for image libraries, and base classes for implementing it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 
 class Family(Enum):
-    """The library an image belongs to; outputs are of the family of the first input."""
+    """The library to which an image belongs; outputs are of the family of the first input."""
 
     SIMPLEITK = "a SimpleITK image"
     ITK = "an itk image"
@@ -40,29 +40,29 @@ class Family(Enum):
 class LoadedImages:
     """The inputs of one Execute."""
 
-    #: One read-only view per rater, None where a rater is missing. A vector image is one rater per
-    #: component.
+    #: One read-only view per rater, None if a rater is missing. In a vector image, each component
+    #: is a rater.
     arrays: tuple[Array | None, ...]
-    geometry: ImageGeometry  #: Of the first input that is not missing
+    geometry: ImageGeometry  #: Geometry of the first input that is not missing
     family: Family
-    #: The family's copy of that input's header, and of those metadata entries that may be kept.
+    #: The family's copy of that input's header, including the metadata entries that may be kept.
     metadata: Any
-    owners: tuple[Any, ...]  #: The inputs as given, missing ones included
-    #: For each of `arrays`, a mask of voxels with a value; None: all of them.
+    owners: tuple[Any, ...]  #: The inputs as given, including missing ones
+    #: For each of `arrays`, a mask of the voxels that have a value; None stands for all voxels.
     annotated: tuple[Array | None, ...] = ()
     components: tuple[int, ...] = ()  #: Number of `arrays` per input; 1 for a missing one
-    names: tuple[str, ...] = ()  #: Name of each input; () if they have no names
+    names: tuple[str, ...] = ()  #: Name of each input; () if the inputs have no names
 
     @property
     def reference_index(self) -> int:
-        """Index of the first input that is not missing, whose geometry outputs get.
+        """Index of the first input that is not missing, from which outputs get their geometry.
 
         0 once the inputs have been released.
         """
         return next((i for i, owner in enumerate(self.owners) if owner is not None), 0)
 
     def without_inputs(self) -> LoadedImages:
-        """A copy without the caller's images, with all that outputs need."""
+        """Return a copy without the caller's images, with everything that outputs need."""
         return replace(self, arrays=(), owners=(), annotated=())
 
 
@@ -70,8 +70,8 @@ class LoadedImages:
 class OutputImage:
     """An unfinished output: write every voxel of `array`, then call `image()`."""
 
-    #: Has the requested shape and dtype, and is uninitialised. It is the image's own memory if
-    #: the family supports that dtype.
+    #: An uninitialised array of the requested shape and dtype. It is the image's own memory if the
+    #: family supports that dtype.
     array: Array
     image: Callable[[], Any]  #: Returns the image
 
@@ -87,8 +87,8 @@ class _OwnedMemory:
 def keep_alive(view: Array, owner: object, *, writable: bool = False) -> Array:
     """Return `view` as an array that holds a reference to `owner`.
 
-    SimpleITK and itk return arrays on memory that is freed with the image; here the array's base
-    references the image, so that no slice of the array can outlive the voxels.
+    SimpleITK and itk return arrays on memory that is freed with the image. Here, the base of the
+    array references the image, so that no slice of the array can outlive the voxels.
     """
     return np.asarray(_OwnedMemory(view, owner, writable))
 
@@ -100,7 +100,7 @@ WHAT_AN_INPUT_IS = "a scalar or vector image of integers or real numbers"
 
 
 class ReadImage(NamedTuple):
-    """One input: a read-only view per component, its geometry, and a mask of annotated voxels."""
+    """One input: a read-only view per component, the geometry, and a mask of annotated voxels."""
 
     components: list[Array]
     geometry: ImageGeometry
@@ -114,26 +114,26 @@ class ImageFamily(Protocol):
         """Whether `candidate` is an object of this library."""
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels; `where` is for the `InputError` if that is impossible."""
+        """Return views of the voxels; raise an `InputError` about `where` if impossible."""
 
     def metadata(self, image: Any, keep: Keep) -> Any:
-        """Copy the header for outputs, and the entries of the metadata that may be kept."""
+        """Copy the header for outputs, including the metadata entries that may be kept."""
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
         """Make an output with the geometry and metadata of `like`."""
 
     def to_image(self, array: Array, like: LoadedImages) -> Any:
-        """Turn a finished array into an image with the geometry and metadata of `like`."""
+        """Convert a finished array to an image with the geometry and metadata of `like`."""
 
     def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
-        """Turn finished arrays into the components of one vector image."""
+        """Convert finished arrays to the components of one vector image."""
 
 
 class CopyingFamily(ImageFamily, Protocol):
     """Base of adapters for libraries with their own image memory."""
 
     def to_image(self, array: Array, like: LoadedImages) -> Any:
-        """Copy a finished array, once, into a new image."""
+        """Copy a finished array to a new image."""
         output = self.allocate(array.dtype.newbyteorder("="), like)
         output.array[...] = array
         return output.image()
@@ -152,14 +152,14 @@ class WrappingFamily:
         return isinstance(found, type) and isinstance(candidate, found)
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
-        """Make an array of the shape of `like`, which is wrapped once it has been written."""
+        """Make an array of the shape of `like`, to be wrapped after it has been written."""
         array = np.empty(like.geometry.shape, dtype)
         return OutputImage(array, lambda: self.wrap(array, like.metadata))
 
     def to_image(self, array: Array, like: LoadedImages) -> Any:
         """Wrap the array, converted to C order and native byte order where necessary.
 
-        A read-only array is copied: it may be a view of a caller's input.
+        A read-only array is copied, since it may be a view of a caller's input.
         """
         native = None if array.dtype.isnative else array.dtype.newbyteorder("=")
         return self.wrap(np.require(array, native, ["C", "W"]), like.metadata)
@@ -169,12 +169,12 @@ class WrappingFamily:
         return self.wrap(np.stack(components, axis=-1), like.metadata, vector=True)
 
     def wrap(self, array: Array, metadata: Any, *, vector: bool = False) -> Any:
-        """Wrap this array in an image; of a vector image its last axis holds the components."""
+        """Wrap this array in an image; for a vector image, its last axis holds the components."""
         raise NotImplementedError
 
 
 def as_real_numbers(array: Array, where: Where) -> Array:
-    """View an array read-only as a plain ndarray; raise unless it is of booleans or reals."""
+    """Return a read-only plain ndarray; raise unless the array holds booleans or real numbers."""
     if array.dtype.kind not in "biuf" or array.ndim == 0:
         raise InputError(
             f"must be an array of booleans, integers or real numbers, "
@@ -187,13 +187,13 @@ def as_real_numbers(array: Array, where: Where) -> Array:
 
 
 def split_components(view: Array, dimension: int) -> list[Array]:
-    """One view per component; a vector image has them along an additional last axis."""
+    """Return one view per component; a vector image has an additional last axis for them."""
     if view.ndim == dimension:
         return [view]
     return [view[..., component] for component in range(view.shape[-1])]
 
 
 def stored_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """The pixel type for values of `dtype`: image libraries store booleans as uint8."""
+    """Return the pixel type for values of `dtype`; image libraries store booleans as uint8."""
     wanted = np.dtype(dtype)
     return np.dtype(np.uint8) if wanted == np.bool_ else wanted

@@ -1,6 +1,6 @@
 """Images of itk, ITK's own Python package.
 
-itk is imported inside the functions, which run only if there is an itk object.
+itk is imported inside the functions, which are called only if there is an itk object.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _EXACT_RANGES = {
 
 
 class Header(NamedTuple):
-    """Everything of an itk image but its voxels."""
+    """All data of an itk image except its voxels."""
 
     region: Any
     spacing: tuple[float, ...]
@@ -47,16 +47,16 @@ class Header(NamedTuple):
 
 
 class ItkFamily(CopyingFamily):
-    """itk.Image and itk.VectorImage, of every pixel type and dimension itk wraps."""
+    """itk.Image and itk.VectorImage, of every pixel type and dimension that itk wraps."""
 
     def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is an object of itk; never imports itk."""
+        """Whether `candidate` is an object of itk; does not import itk."""
         if isinstance(candidate, np.ndarray):  # itk's own views of images are arrays
             return False
         return any(base.__module__.split(".")[0] == "itk" for base in type(candidate).__mro__)
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels, after updating the pipeline that makes them."""
+        """Return views of the voxels after updating the pipeline that computes them."""
         import itk
 
         unreadable = InputError(f"must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}", **where)
@@ -100,9 +100,9 @@ class ItkFamily(CopyingFamily):
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
         """Make an image and a writable view of its memory.
 
-        itk owns the voxels: an image around a NumPy array (itk.image_view_from_array) loses
-        them once only a filter references it. Dtypes that itk does not wrap are written to an array
-        and cast to the next wider one that it wraps.
+        itk owns the voxels: an image around a NumPy array (itk.image_view_from_array) loses them
+        once only a filter references it. For dtypes that itk does not wrap, an array is written and
+        then cast to the next wider type that itk wraps.
         """
         pixel_type = stored_type(dtype)
         image_class = _image_class(pixel_type, like.geometry.dimension)
@@ -126,7 +126,7 @@ class ItkFamily(CopyingFamily):
 
 
 def _pixels(image: Any) -> Array:
-    """View the voxels without keeping them alive; RuntimeError if they are not real numbers."""
+    """View the voxels without keeping them alive; raise RuntimeError if they are not real."""
     import itk
 
     shape = tuple(image.GetBufferedRegion().GetSize())[::-1]
@@ -152,8 +152,8 @@ def _geometry(image: Any) -> ImageGeometry:
 
 def _copy_header(image: Any, like: LoadedImages) -> None:
     """Give a new image the region, physical space and metadata of the first input."""
-    # Not from like.geometry: a cropped image starts at a non-zero index, and itk's own
-    # filters accept the output together with its input only if both start there.
+    # like.geometry is not used: a cropped image starts at a non-zero index, and itk's own filters
+    # accept the output together with its input only if both start there.
     header: Header = like.metadata
     image.SetRegions(header.region)
     image.SetSpacing(header.spacing)
@@ -165,7 +165,7 @@ def _copy_header(image: Any, like: LoadedImages) -> None:
 
 @cache
 def _image_class(pixel_type: np.dtype[Any], dimension: int) -> Any:
-    """The itk.Image class of this pixel type; None if the installed itk does not wrap it."""
+    """Return the itk.Image class for a pixel type; None if the installed itk does not wrap it."""
     import itk
 
     # itk takes 15 seconds to reject a type that is not wrapped, so look it up instead.
@@ -180,7 +180,7 @@ def _image_class(pixel_type: np.dtype[Any], dimension: int) -> Any:
 
 
 def _widen(integers: Array) -> Array:
-    """Cast to the next wider type that itk wraps and that holds all of these values."""
+    """Cast to the next wider type that itk wraps and that can represent all of these values."""
     values = (int(integers.min()), int(integers.max()))
     for lowest, highest in (_EXACT_RANGES[integers.dtype.name], values):
         for name, (smallest, largest) in _EXACT_RANGES.items():

@@ -29,7 +29,7 @@ _FIELDS = frozenset(
 
 
 class NibabelHeader(NamedTuple):
-    """Everything of a nibabel image but its voxels."""
+    """All data of a nibabel image except its voxels."""
 
     make: type[Any]
     affine: Any
@@ -42,13 +42,13 @@ class NibabelFamily(WrappingFamily):
     image_class = ("nibabel.spatialimages", "SpatialImage")
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels, scaled as the header says, with axes reversed to ITK's (z, y, x)."""
+        """Return views of the voxels, scaled as the header specifies, with axes (z, y, x)."""
         voxels = as_real_numbers(np.asanyarray(image.dataobj), where)
         affine = np.eye(4) if image.affine is None else image.affine
         return ReadImage([voxels.T], geometry_of_affine(affine, voxels.shape, where))
 
     def metadata(self, image: Any, keep: Keep) -> NibabelHeader:
-        """Class, affine and header; texts and extensions only if everything is kept."""
+        """Return class, affine and header; text and extensions only if everything is kept."""
         affine = None if image.affine is None else image.affine.copy()
         if keep is Keep.EVERYTHING:
             return NibabelHeader(type(image), affine, image.header.copy())
@@ -60,7 +60,7 @@ class NibabelFamily(WrappingFamily):
         return NibabelHeader(type(image), affine, header)
 
     def wrap(self, array: Array, metadata: NibabelHeader, *, vector: bool = False) -> Any:
-        """Wrap the array, with axes reversed again and components along the last axis."""
+        """Wrap the array with its axes reversed again; components are along the last axis."""
         turned = np.moveaxis(array.T, 0, -1) if vector else array.T
         voxels = turned.astype(stored_type(array.dtype), copy=False)
         header = None if metadata.header is None else metadata.header.copy()

@@ -43,7 +43,7 @@ _COLOURS = {PIXEL_KIND: r".*-color", "datatype": r"128|2304"}
 
 
 def _is_marked_as_colour(image: Any) -> bool:
-    """Whether metadata of the image's file mark it as RGB; its pixel type does not show it."""
+    """Whether metadata of the image's file mark it as RGB, which its pixel type does not show."""
     return image.GetNumberOfComponentsPerPixel() > 1 and any(
         image.HasMetaDataKey(key) and re.fullmatch(words, image.GetMetaData(key))
         for key, words in _COLOURS.items()
@@ -58,8 +58,8 @@ class SimpleITKFamily(CopyingFamily):
         return isinstance(candidate, sitk.Image)
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels without a copy."""
-        # GetArrayViewFromImage of a label map crashes, so the type is checked first.
+        """Return views of the voxels without copying."""
+        # GetArrayViewFromImage crashes for a LabelMap image, so the type is checked first.
         if image.GetPixelID() not in _READABLE_ID:
             raise InputError(
                 f"must be {WHAT_AN_INPUT_IS}, got a SimpleITK image of "
@@ -77,11 +77,11 @@ class SimpleITKFamily(CopyingFamily):
         return ReadImage(split_components(view, geometry.dimension), geometry)
 
     def metadata(self, image: Any, keep: Keep) -> dict[str, str]:
-        """Copy the keys and values to keep, as text."""
+        """Copy the metadata entries to keep, as text."""
         return {
             _as_utf8(key): _as_utf8(value)
             for key in image.GetMetaDataKeys()
-            # Getting values is slow, so it is avoided where the key alone decides.
+            # Reading values is slow, so it is avoided if the key alone is sufficient.
             if keep.needs_value(key) and keep(key, value := image.GetMetaData(key))
         }
 
@@ -111,7 +111,7 @@ class SimpleITKFamily(CopyingFamily):
 def _view_of(image: Any) -> Any:
     """View the voxels, without loss of metadata.
 
-    SimpleITK 2.5 drops them when it copies the voxels of an image that shares them.
+    SimpleITK 2.5 drops metadata when it copies the voxels of an image that shares them.
     """
     if image.IsUnique():
         return sitk.GetArrayViewFromImage(image)

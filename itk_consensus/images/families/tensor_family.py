@@ -43,10 +43,10 @@ class TensorFamily(WrappingFamily):
 
 
 def tensor_voxels(tensor: Any, where: Where) -> Array:
-    """The voxels of a tensor as a read-only array, detached from the graph."""
+    """Return the voxels of a tensor as a read-only array, detached from the graph."""
     try:
         plain = tensor.detach().cpu()
-        # NumPy has no bfloat16; float32 represents all of its values.
+        # NumPy has no bfloat16; float32 can represent all its values.
         array = (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()
     except (TypeError, RuntimeError) as error:
         raise InputError(f"must be a dense tensor of real numbers: {error}", **where) from error
@@ -59,26 +59,26 @@ def as_tensor(array: Array, device: Any) -> Any:
 
 
 class TensorHeader(NamedTuple):
-    """Everything of a MetaTensor but its voxels."""
+    """All data of a MetaTensor except its voxels."""
 
     make: type[Any]
-    meta: dict[str, Any]  #: the affine included
+    meta: dict[str, Any]  #: Metadata, including the affine
     applied_operations: list[Any]
     has_channel: bool
     device: Any
 
 
 class MetaTensorFamily(WrappingFamily):
-    """MetaTensor with spatial axes (x, y, z), and before them a channel axis if there is one more.
+    """MetaTensor with spatial axes (x, y, z), optionally preceded by a channel axis.
 
-    The affine decides: a tensor with one axis more than its affine has a channel axis, whose
-    channels are components. Outputs have a channel axis if the first input had one.
+    A tensor with one axis more than its affine has a channel axis, whose channels are components.
+    Outputs have a channel axis if the first input has one.
     """
 
     image_class = ("monai.data.meta_tensor", "MetaTensor")
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels with axes reversed to ITK's (z, y, x)."""
+        """Return views of the voxels with axes reversed to ITK's (z, y, x)."""
         rank = len(image.affine) - 1
         if image.affine.ndim != 2 or image.ndim > rank + 1:
             raise InputError(

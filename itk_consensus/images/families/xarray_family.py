@@ -21,7 +21,7 @@ _UNEVEN = 1e-3
 
 
 class DataArrayHeader(NamedTuple):
-    """Everything of a DataArray but its voxels."""
+    """All data of a DataArray except its voxels."""
 
     make: type[Any]
     coordinates: dict[Any, Any]
@@ -36,7 +36,7 @@ class XarrayFamily(WrappingFamily):
     image_class = ("xarray", "DataArray")
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels; the first axis of the array is ITK's last."""
+        """Return views of the voxels; the first axis of the array is ITK's last."""
         voxels = as_real_numbers(np.asarray(image.data), where)
         placed = [_first_and_step(image, axis, where) for axis in reversed(image.dims)]
         geometry = ImageGeometry(
@@ -49,7 +49,7 @@ class XarrayFamily(WrappingFamily):
         return ReadImage([voxels], geometry)
 
     def metadata(self, image: Any, keep: Keep) -> DataArrayHeader:
-        """Copy coordinates and names of axes; also other entries and the name if kept."""
+        """Copy coordinates and names of axes; also the name and other entries that may be kept."""
         coordinates = {}
         for name, values in image.coords.items():
             if name in image.dims or keep(str(name), values.values):

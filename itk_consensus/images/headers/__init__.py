@@ -1,1 +1,1 @@
-"""Headers of image files, read without their voxels."""
+"""Headers of image files, read without the voxels."""

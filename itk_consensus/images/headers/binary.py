@@ -1,4 +1,4 @@
-"""Headers of fixed layout: NIfTI and Analyze, GIPL, MRC, BMP, JPEG, TIFF."""
+"""Headers with a fixed layout: NIfTI and Analyze, GIPL, MRC, BMP, JPEG, TIFF."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _TAIL_BYTES = 1 << 16
 # TIFF tags of offsets and byte counts of strips and tiles.
 _OFFSET_TAGS, _COUNT_TAGS = {273, 324}, {279, 325}
 _TIFF_TYPES = {1: "u1", 3: "u2", 4: "u4", 13: "u4", 16: "u8"}
-# More strips than any plausible volume has.
+# Maximum number of strips; no plausible volume has more.
 _MOST_TIFF_ENTRIES = 10_000_000
 
 
 def nifti_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """NIfTI-1, NIfTI-2 and Analyze, as one file or a pair of header and voxels."""
+    """Read the header of NIfTI-1, NIfTI-2 or Analyze, in one file or as a header-voxel pair."""
     if path.name.lower().removesuffix(".gz").endswith(".img"):
         return None
     found = _nifti(head)
@@ -58,7 +58,7 @@ class _Nifti(NamedTuple):
 
 
 def _nifti(head: bytes) -> _Nifti | None:
-    """Parse a NIfTI or Analyze header; None if it is of another format."""
+    """Parse a NIfTI or Analyze header; return None if it has another format."""
     if len(head) >= 540 and head[4:8] in (b"n+2\0", b"ni2\0"):
         order = "<" if head[:4] == struct.pack("<i", 540) else ">"
         dims = struct.unpack_from(order + "8q", head, 16)
@@ -76,9 +76,9 @@ def _nifti(head: bytes) -> _Nifti | None:
 
 
 def find_not_finite(head: bytes, header: Header) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Flat indices and values of the NaN and infinite voxels of a complete NIfTI file.
+    """Return flat indices and values of NaN and infinite voxels of a complete NIfTI file.
 
-    ITK's reader replaces them by 0, which is background.
+    ITK's reader replaces these values by 0, which is background.
     """
     found = _nifti(head)
     places: list[NDArray[np.intp]] = [np.empty(0, np.intp)]
@@ -100,7 +100,7 @@ def find_not_finite(head: bytes, header: Header) -> tuple[NDArray[np.intp], NDAr
 
 
 def _voxel_file(path: Path) -> Path:
-    """The .img or .img.gz that belongs to a .hdr."""
+    """Return the .img or .img.gz that belongs to a .hdr."""
     name = path.name.removesuffix(".gz")
     for header, data in _NIFTI_DATA_SUFFIXES.items():
         if name.endswith(header):
@@ -110,7 +110,7 @@ def _voxel_file(path: Path) -> Path:
 
 
 def nifti_header_file(path: Path) -> Path | None:
-    """The .hdr or .hdr.gz that belongs to an .img; None if there is none."""
+    """Return the .hdr or .hdr.gz that belongs to an .img; None if there is none."""
     name = path.name.removesuffix(".gz")
     for header, data in _NIFTI_DATA_SUFFIXES.items():
         if name.endswith(data):
@@ -121,7 +121,7 @@ def nifti_header_file(path: Path) -> Path | None:
 
 
 def gipl_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """GIPL: sizes and type, big-endian, in 256 bytes."""
+    """Read a GIPL header: sizes and type, big-endian, in 256 bytes."""
     if len(head) < _GIPL_HEADER_BYTES or struct.unpack_from(">I", head, 252)[0] not in _GIPL_MAGICS:
         return None
     *extents, kind = struct.unpack_from(">5H", head, 0)
@@ -132,7 +132,7 @@ def gipl_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def mrc_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """MRC: sizes, mode and the length of the extended header in 1,024 bytes."""
+    """Read an MRC header: sizes, mode and length of the extended header, in 1,024 bytes."""
     if packed or len(head) < _MRC_HEADER_BYTES or head[208:212] != b"MAP ":
         return None
     order = ">" if head[212] == 0x11 else "<"
@@ -145,7 +145,7 @@ def mrc_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def bmp_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """BMP: rows padded to four bytes, unless they are run-length encoded."""
+    """Read a BMP header; rows are padded to four bytes unless they are run-length encoded."""
     if packed or len(head) < 54 or not head.startswith(b"BM"):
         return None
     offset = struct.unpack_from("<I", head, 10)[0]
@@ -159,7 +159,7 @@ def bmp_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def jpeg_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """JPEG: its header has no length, so its end marker is checked."""
+    """Read a JPEG header, which contains no length, so the end marker is checked."""
     if packed or not head.startswith(b"\xff\xd8\xff"):
         return None
     with path.open("rb") as stream:
@@ -170,7 +170,7 @@ def jpeg_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def tiff_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """TIFF, BigTIFF and LSM: every page lists the offsets and sizes of its strips or tiles."""
+    """Read TIFF, BigTIFF or LSM headers: each page lists offsets and sizes of strips or tiles."""
     if packed or head[:4] not in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
         return None
     image_io = "LSMImageIO" if path.suffix.lower() == ".lsm" else "TIFFImageIO"
@@ -182,7 +182,7 @@ def tiff_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def _tiff_end(stream: BinaryIO, head: bytes) -> int:
-    """Offset of the end of the last strip or tile of any page."""
+    """Return the offset of the end of the last strip or tile of any page."""
     order = "<" if head.startswith(b"II") else ">"
     is_big = b"+" in head[:4]
     page = struct.unpack_from(order + ("Q" if is_big else "I"), head, 8 if is_big else 4)[0]
@@ -203,7 +203,7 @@ def _tiff_end(stream: BinaryIO, head: bytes) -> int:
 
 
 def _tiff_page(stream: BinaryIO, order: str, is_big: bool) -> tuple[np.ndarray, np.ndarray, int]:
-    """Offsets and byte counts of a page's strips or tiles, and the offset of the next page."""
+    """Return offsets and byte counts of a page's strips or tiles, and the next page's offset."""
     count_code, entry_code, next_code = ("Q", "HHQ", "Q") if is_big else ("H", "HHI", "I")
     inline = 8 if is_big else 4
     (number,) = _unpack(stream, order + count_code)
@@ -228,7 +228,7 @@ def _entries(
 def _values(
     stream: BinaryIO, order: str, kind: int, length: int, value_at: int, inline: int
 ) -> np.ndarray:
-    """Values of an entry, stored inline if they fit; restores the position of the stream."""
+    """Return the values of an entry, which may be stored inline; restore the stream position."""
     here = stream.tell()
     dtype = np.dtype(order + _TIFF_TYPES[kind])
     size = length * dtype.itemsize

@@ -1,7 +1,7 @@
-"""Validation of image file headers: which files hold the voxels, and how many bytes they need.
+"""Validation of image file headers: the files with the voxels, and the bytes they must contain.
 
-The image libraries trust headers: they read missing voxels as background, use patterns found in
-the file to format file names, and allocate any size. So headers are checked here
+The image libraries trust headers: they read missing voxels as background, use patterns from the
+file as format strings for file names, and allocate any size. Headers are therefore checked here
 first; the format is recognised by content, not by name. This covers NIfTI and Analyze, MetaImage,
 NRRD, VTK, TIFF and LSM, GIPL, MRC, BMP and JPEG; the libraries' readers of PNG, DICOM, JPEG 2000,
 HDF5, MINC and BioRad detect missing data themselves.
@@ -20,13 +20,13 @@ from typing import BinaryIO
 from itk_consensus.core.errors import FileError
 from itk_consensus.storage.guards import require_regular
 
-#: Larger than any header; text headers must end within it.
+#: Upper bound of header sizes; text headers must end within it.
 HEAD_BYTES = 1 << 20
 
 _CHUNK_BYTES = 1 << 20
-#: Larger than any header of a format that is compressed as a whole.
+#: Upper bound of header sizes for formats that are compressed as a whole.
 _PACKED_HEAD_BYTES = 1 << 12
-# The index range of ITK's readers, and more dimensions than any supported format has.
+# The index range of ITK's readers, and a number of dimensions that no supported format exceeds.
 _LARGEST_EXTENT = 2**31 - 1
 _MOST_DIMENSIONS = 16
 # Maximum compression ratio of deflate.
@@ -36,17 +36,17 @@ _SLICE_PATTERN = re.compile(r"([^%]*)%(0?\d?)d([^%]*)")
 
 @dataclass(frozen=True)
 class Header:
-    """What the header of an image file says about its voxels."""
+    """The properties of the voxels that are declared in an image file's header."""
 
     image_io: str  #: SimpleITK's name of the reader
-    data: tuple[Path, ...]  #: The files with the voxels: the file itself, or others that it names
-    #: Uncompressed bytes that the data files must contain together, or count of numbers if they
-    #: are text; None if the format does not specify it.
+    data: tuple[Path, ...]  #: The files with the voxels: the file itself, or others named in it
+    #: Number of uncompressed bytes that the data files must contain in total (number of values if
+    #: they are text); None if the format does not specify it.
     needed: int | None = None
     packed: bool = False  #: Whether the data are compressed by deflate
     #: Whether the library itself raises an error if uncompressed bytes are missing.
     reader_counts: bool = False
-    text_from: int | None = None  #: Offset in each data file of numbers written as text
+    text_from: int | None = None  #: Offset in each data file at which values written as text start
 
 
 def require_complete(header: Header, path: Path) -> None:
@@ -55,7 +55,7 @@ def require_complete(header: Header, path: Path) -> None:
     Raises
     ------
     FileError
-        A data file is missing or is no regular file, or voxels are missing.
+        A data file is missing or is not a regular file, or voxels are missing.
     """
     sizes = []
     for file in header.data:
@@ -81,7 +81,7 @@ def require_complete(header: Header, path: Path) -> None:
 
 
 def head_of(path: Path) -> tuple[bytes, bool]:
-    """The first bytes of a file, uncompressed if it is gzip, and whether it is."""
+    """Return the first bytes of a file, uncompressed if it is gzip, and whether it is gzip."""
     try:
         with path.open("rb") as stream:
             if not is_gzip(stream):
@@ -92,14 +92,14 @@ def head_of(path: Path) -> tuple[bytes, bool]:
 
 
 def is_gzip(stream: BinaryIO) -> bool:
-    """Whether a stream starts with the magic number of gzip; rewinds it."""
+    """Whether a stream starts with the magic number of gzip; rewinds the stream."""
     begins = stream.read(2) == b"\x1f\x8b"
     stream.seek(0)
     return begins
 
 
 def voxel_bytes(extents: Iterable[int], bytes_each: float, path: Path) -> int:
-    """Bytes of an image of these extents; raise if the extents are impossible."""
+    """Return the number of bytes of an image of these extents; raise if they are impossible."""
     extents = list(extents)
     possible = 0 < len(extents) <= _MOST_DIMENSIONS
     if not possible or not all(0 < extent <= _LARGEST_EXTENT for extent in extents):
@@ -110,7 +110,7 @@ def voxel_bytes(extents: Iterable[int], bytes_each: float, path: Path) -> int:
 def numbered_files(pattern: str, numbers: Iterable[int], path: Path) -> tuple[Path, ...]:
     """Expand a pattern such as ``slice%03d.raw``; only a single ``%d`` is supported.
 
-    Libraries pass the pattern to printf, which is unsafe with other conversions.
+    Libraries pass the pattern to printf, for which other conversions are unsafe.
     """
     parts = _SLICE_PATTERN.fullmatch(pattern)
     if parts is None:
@@ -120,7 +120,7 @@ def numbered_files(pattern: str, numbers: Iterable[int], path: Path) -> tuple[Pa
 
 
 def _uncompressed_size(files: Iterable[Path], needed: int, path: Path) -> int:
-    """Uncompressed size of the files together; stops counting beyond the needed bytes."""
+    """Return the uncompressed size of all files; stop counting beyond the needed bytes."""
     found = 0
     for file in files:
         with file.open("rb") as stream:
@@ -135,7 +135,7 @@ def _uncompressed_size(files: Iterable[Path], needed: int, path: Path) -> int:
 
 
 def _numbers_in(files: Iterable[Path], start: int) -> int:
-    """Number of words in files, starting at an offset."""
+    """Return the number of words in files, starting at an offset."""
     words = 0
     for file in files:
         with file.open("rb") as stream:
@@ -148,7 +148,7 @@ def _numbers_in(files: Iterable[Path], start: int) -> int:
 
 
 def _decompress(stream: BinaryIO, path: Path, most: int = _CHUNK_BYTES) -> Iterator[bytes]:
-    """Decompress gzip in chunks; ignore data after its end, raise if the end is missing."""
+    """Decompress gzip in chunks; ignore data after its end, and raise if the end is missing."""
     inflate, packed = zlib.decompressobj(wbits=31), b""
     while True:
         packed = packed or stream.read(_CHUNK_BYTES)

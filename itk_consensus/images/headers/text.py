@@ -24,7 +24,7 @@ _META_BYTES = {
     "FLOAT": 4,
     "DOUBLE": 8,
 }
-# NRRD's names of types, by their size in bytes.
+# NRRD type names, grouped by size in bytes.
 _NRRD_BYTES = {
     1: r"u?int8(_t)?|(signed |unsigned |u)?char",
     2: r"u?int16(_t)?|(signed |unsigned |u)?short( int)?",
@@ -52,7 +52,7 @@ _MOST_SLICES = 1_000_000
 
 
 def meta_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """MetaImage: lines ``Key = Value``, the last of which is ElementDataFile."""
+    """Read a MetaImage header: lines ``Key = Value``, of which ElementDataFile is the last."""
     if packed or path.suffix.lower() not in (".mha", ".mhd"):
         return None
     fields: dict[str, str] = {}
@@ -87,7 +87,7 @@ def _meta(path: Path, fields: dict[str, str], after: list[str], end: int) -> Hea
 
 
 def _meta_data(path: Path, named: str, after: list[str], slices: int) -> tuple[Path, ...]:
-    """The files with the voxels: the header itself, one other, or one for each slice."""
+    """Return the files with the voxels: the header itself, another file, or one per slice."""
     words = named.split() or [""]
     if words[0].upper() == "LOCAL":
         return (path,)
@@ -106,7 +106,7 @@ def _meta_data(path: Path, named: str, after: list[str], slices: int) -> tuple[P
 
 
 def nrrd_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """NRRD: lines ``field: value`` up to an empty line; voxels follow or are in other files."""
+    """Read an NRRD header: lines ``field: value``; voxels follow or are in other files."""
     if packed or not re.match(rb"NRRD000\d", head):
         return None
     blank = re.search(rb"\r?\n\r?\n", head)
@@ -133,7 +133,7 @@ def nrrd_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def vtk_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """Legacy VTK: lines of keywords, then voxels as text or big-endian binary."""
+    """Read a legacy VTK header: lines of keywords; voxels follow as text or big-endian binary."""
     if packed or not head.lower().startswith(b"# vtk datafile"):
         return None
     lines = head.split(b"\n", 3)
@@ -162,7 +162,7 @@ def vtk_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def _nrrd_fields(lines: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Fields by name without spaces, and the lines after ``data file: LIST``."""
+    """Return the fields, keyed by name without spaces, and the lines after ``data file: LIST``."""
     fields: dict[str, str] = {}
     for number, line in enumerate(lines):
         if line.startswith("#") or ":=" in line:

@@ -36,33 +36,33 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
     *,
     inputs_are_labels: bool = False,
 ) -> Any:
-    """Work as ``ants.joint_label_fusion``, but on images of SimpleITK, itk or NumPy.
+    """Fuse atlases as ``ants.joint_label_fusion`` does, but for SimpleITK, ITK or NumPy images.
 
-    Differences: the background is a label that can win; `usecor` and `verbose` have no effect,
-    since patches are always normalised before comparison; the input images are not changed; voxels
-    that all atlases give the same label keep it.
+    Differences: the background is a label that can be chosen; `usecor` and `verbose` have no
+    effect, since patches are always normalised before comparison; the input images are not changed;
+    voxels to which all atlases assign the same label keep it.
 
     Parameters
     ----------
     target_image, target_image_mask : image
     atlas_list : list of images
-        On the target's grid.
+        Atlas images on the target's grid.
     beta, rho : float
-        Exponent of the errors, and regularisation added to the diagonal.
-    rad, r_search : int, or one for each axis
-        Radii of patch and search in voxels.
+        Exponent of the errors, and regularisation term added to the diagonal.
+    rad, r_search : int, or one int per axis
+        Radii of the patch and of the search region in voxels.
     label_list : list of images, optional
-        Labels of the atlases; without them only intensities are fused.
+        Label images of the atlases; without them only intensities are fused.
     nonnegative : bool
-        Whether weights are optimised under the constraint that they are not negative.
+        Whether weights are constrained to be non-negative.
     no_zeroes : bool
-        Whether voxels that any atlas labels 0 are left out.
+        Whether to exclude voxels that any atlas labels 0.
     max_lab_plus_one : bool
-        Whether to return also the label map without background.
+        Whether to also return the label map without background.
     output_prefix : str, optional
-        Probabilities are also written to ``<output_prefix>prob01.nii.gz`` and so on.
+        If given, probabilities are also written to ``<output_prefix>prob01.nii.gz`` etc.
     inputs_are_labels : bool
-        Accept labels and mask even if one looks like an intensity image.
+        Whether to accept labels and mask even if one resembles an intensity image.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
 
 
 def _mask(given: Any, like: LoadedImages, maps: Sequence[Any]) -> Any:
-    """Return where the mask and all of the given label images are not 0."""
+    """Return a mask of where the mask and all given label images are non-zero."""
     mask = given != 0
     for index, one in enumerate(maps):
         labels = convert.load_one(one, like, owner=_NAME, parameter=f"label_list[{index}]")
@@ -150,7 +150,7 @@ def _in_mm(radius: int | Sequence[int], like: LoadedImages, name: str) -> tuple[
 def _without_background(
     filter_: JointLabelFusionFilter, labels: list[int], mask: Any, like: LoadedImages
 ) -> Any:
-    """Return the most probable label except 0 inside the mask."""
+    """Return the most probable label other than 0 inside the mask."""
     best = np.zeros(mask.shape)
     winners = np.zeros(mask.shape, np.int64)
     for label in labels:

@@ -1,4 +1,4 @@
-"""AtlasFusionFilter: base of fusers that compare the atlases' images with the target."""
+"""AtlasFusionFilter: base class of fusers that compare the atlases' images with the target."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from itk_consensus.methods.atlas.patch_fusion import patch_fusion
 from itk_consensus.space.box_sum import radii_in_voxels
 from itk_consensus.votes.fields.patches import MOST_STEPS, PatchRule
 
-#: Defaults, in smallest voxel sides; chosen on twelve brains (docs/truth.md).
+#: Defaults in units of the smallest voxel side, chosen on twelve brain images (docs/truth.md).
 PATCH_SIDES = 1.0
 SEARCH_SIDES = 2.0
 
 Intensities = NDArray[Any]
 
-#: Half width of a box: one for all axes, or one per axis in ITK's order.
+#: Half width of a box: one value for all axes, or one per axis in ITK's order.
 RADIUS = optional(Real(low=0.0), Reals(low=0.0))
 
 
@@ -54,13 +54,13 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     `Image` is the target; `AtlasImages` holds the image of each atlas, in the order of the labels
     and, like them, resampled onto the target's grid. Around each voxel every atlas is searched for
     the patch most similar to the target's; its weight applies to all labels of that patch. Voxels
-    that all atlases give the same label keep it.
+    to which all atlases assign the same label keep it.
     """
 
     needs = "votes"
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
     chunking_unsupported_reason = (
-        "atlases are searched around each voxel, and images matched globally"
+        "it searches atlases around every voxel, and matches their intensities over whole images"
     )
 
     Image = Parameter(
@@ -110,12 +110,12 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
 
     @abstractmethod
     def _rule(self, patch: tuple[int, ...], search: tuple[int, ...]) -> PatchRule:
-        """Return the rule that weights patches of these radii."""
+        """Return the rule for weighting patches with these radii."""
 
     def GetFusedIntensityImage(self, modality: int = 0) -> Any:
-        """The atlases' images fused by the same weights and patches, as float32.
+        """Return the atlases' images, fused with the same weights and patches, as float32.
 
-        Needs FuseIntensities; outside a mask it is 0.
+        Requires FuseIntensities; outside a mask the image is 0.
         """
         result = self.fused
         images = result.extras["intensities"]
@@ -194,7 +194,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         return tuple(found)
 
     def _exclusions(self, case: FusionCase) -> dict[int, NDArray[np.uint8]]:
-        """Return masks of impossible voxels by label index; skip labels that do not occur."""
+        """Return masks of impossible voxels by label index, skipping labels that do not occur."""
         table = {int(label): index for index, label in enumerate(case.votes.labels)}
         found = {}
         for label, image in (self.ExclusionImages or {}).items():
@@ -204,7 +204,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         return found
 
     def _radii(self, case: FusionCase) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return radii of patch and search, in voxels per array axis."""
+        """Return the radii of patch and search region, in voxels per array axis."""
         side, axes = case.smallest_side, len(case.spacing)
 
         def in_voxels(name: str, sides: float) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Match the intensities of atlases to their target, and measure their similarity.
 
-Intensities are matched globally, by a line fitted to the quantiles.
+Intensities are matched globally, by a linear fit to the quantiles.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.core.work import in_threads
 from itk_consensus.votes.fields.patches import ScaledImage
 
-#: Quantiles that intensities are matched by; the tails are ignored, as they may be outliers.
+#: Quantiles used for matching intensities; the tails are ignored, since they may be outliers.
 _QUANTILES = np.linspace(0.02, 0.98, 49)
 
-#: Approximate number of voxels, spread over the image, that quantiles are computed from.
+#: Approximate number of voxels, distributed over the image, from which quantiles are computed.
 _SAMPLE = 1 << 17
 
 
@@ -30,7 +30,7 @@ def match_intensities(
 
     Parameters
     ----------
-    target, atlases : ndarray of finite numbers
+    target, atlases : ndarray of finite values
     """
     goal = _quantiles(target)
     spread = float(goal[-1] - goal[0]) or float(np.ptp(target)) or 1.0
@@ -55,14 +55,14 @@ def _line(own: NDArray[np.float64], goal: NDArray[np.float64]) -> tuple[float, f
     """Fit slope and offset that map an image's quantiles to the target's, by least squares."""
     centred = own - own.mean()
     variance = float(centred @ centred)
-    # Only shift the image if the fit is degenerate, e.g. where nearly all voxels are background.
+    # If the fit is degenerate, e.g. since nearly all voxels are background, only shift the image.
     slope = float(centred @ goal) / variance if variance > 0 else 0.0
     slope = slope if slope > 0 else 1.0
     return slope, float(goal.mean() - slope * own.mean())
 
 
-#: Similarity measures. Correlation is invariant to scale, but determined by noise where tissue is
-#: homogeneous.
+#: Similarity measures. Correlation is invariant to scale, but dominated by noise in homogeneous
+#: tissue.
 Similarity = Literal["squared difference", "normalised correlation"]
 SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
@@ -73,9 +73,10 @@ def region_similarities(
     region: NDArray[np.bool_] | None,
     similarity: Similarity,
 ) -> Floats:
-    """Return (J,) similarity of each atlas over a region, higher is better; NaN for a missing one.
+    """Return (J,) similarities of the atlases over a region; NaN for a missing atlas.
 
-    "squared difference" is the negative mean squared difference of matched intensities.
+    Higher values mean more similar. "squared difference" is the negative mean squared difference of
+    matched intensities.
     """
     where: Any = ... if region is None else region
     present = [atlas for atlas in atlases if atlas is not None]
@@ -98,7 +99,7 @@ def _values(image: ScaledImage, where: Any) -> Floats:
 
 
 def most_similar(similarities: Floats, number: int) -> Floats:
-    """Return (J,) weights: 1 for the most similar atlases (ties: the first ones), else 0."""
+    """Return (J,) weights: 1 for the most similar atlases (the first ones on ties), else 0."""
     ranked = np.argsort(-np.nan_to_num(similarities, nan=-np.inf), kind="stable")
     weights = np.zeros(len(similarities))
     weights[ranked[:number]] = 1.0

@@ -23,14 +23,14 @@ from itk_consensus.methods.atlas.atlas_images import (
 
 @dataclass(frozen=True, eq=False)
 class SelectedAtlases(Result):
-    """Similarities that the selection is based on."""
+    """Similarities on which the selection is based."""
 
     similarities: tuple[float, ...]  #: Similarity of each atlas
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class AtlasSelectionFilter(LabelInputs):
-    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
+    """Assigns weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns weights
     that fusers accept as RaterWeights. Intensities are first matched to the target's.
@@ -53,7 +53,7 @@ class AtlasSelectionFilter(LabelInputs):
     )
 
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
-        """Select atlases.
+        """Return the weights of the atlases.
 
         Parameters
         ----------

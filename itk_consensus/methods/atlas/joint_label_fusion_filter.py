@@ -12,11 +12,11 @@ from itk_consensus.votes.fields.patches import PatchRule
 
 
 class JointLabelFusionFilter(AtlasFusionFilter):
-    """Joint label fusion: vote of patches, weighted by the atlases' joint errors.
+    """Joint label fusion: vote of patches, weighted by the atlases' expected joint errors.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; of each atlas the
-    patch in the search box that is most similar to the target's.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; from each atlas, the
+    patch in the search box that is most similar to the target's is used.
     """
 
     summary = (
@@ -25,7 +25,7 @@ class JointLabelFusionFilter(AtlasFusionFilter):
     )
 
     Beta = Parameter(
-        # Far larger exponents overflow.
+        # Much larger exponents overflow.
         Real(low=0.0, high=16.0, exclusive=True),
         PatchRule.beta,
         "Exponent of the errors.",

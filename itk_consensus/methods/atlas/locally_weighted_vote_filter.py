@@ -7,16 +7,17 @@ from itk_consensus.core.parameters import Parameter
 from itk_consensus.methods.atlas.atlas_filter_base import AtlasFusionFilter
 from itk_consensus.votes.fields.patches import PatchRule
 
-#: Mean squared differences below this do not distinguish atlases: by NormalizePatches, of
-#: normalised patches or of intensities in units of the target's spread.
+#: Mean squared differences below this do not distinguish atlases. The value depends on
+#: NormalizePatches: differences are those of normalised patches, or of intensities in units of the
+#: target's spread.
 SMALLEST_DIFFERENCE = {True: 0.1, False: 0.01**2}
 
 
 class LocallyWeightedVoteFilter(AtlasFusionFilter):
     """Vote of atlases, each weighted by the local similarity of its image to the target.
 
-    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches, so
-    that in homogeneous regions all atlases have nearly equal weights.
+    The weight of an atlas is ``(1 + d / smallest)^-Power``, where d is the mean squared difference
+    of the patches, so that in homogeneous regions all atlases have nearly equal weights.
     """
 
     summary = (

@@ -1,11 +1,11 @@
-"""Atlases that vote for whole patches of labels: joint label fusion and the locally weighted vote.
+"""Patch-based fusion of atlases: joint label fusion and the locally weighted vote.
 
 Wang et al., IEEE TPAMI 35(3):611-623, 2013. Around each voxel every atlas is searched for the patch
-most similar to the target's. The expected joint error of two atlases is estimated from these,
-M_ij = (mean over the patch of |T - F_i| |T - F_j|)^beta, and the weights
-w = (M + alpha I)^-1 1 / 1^T (M + alpha I)^-1 1 minimise the expected error of the weighted vote. A
-weight applies to the labels of the whole patch that was found. Voxels that all atlases give the
-same label keep it: on real images fusing patches did not improve them.
+most similar to the target's. The expected joint error of two atlases is estimated from these
+patches, M_ij = (mean over the patch of |T - F_i| |T - F_j|)^beta, and the weights w = (M + alpha
+I)^-1 1 / 1^T (M + alpha I)^-1 1 minimise the expected error of the weighted vote. A weight applies
+to the labels of the whole selected patch. Voxels to which all atlases assign the same label keep
+it, since fusing patches did not improve them on real images.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from itk_consensus.votes.ties import UNDECIDED
 
 
 class PatchFusion(NamedTuple):
-    """The fused labels, mean weights and fused intensities."""
+    """Fused labels, mean weights and fused intensities."""
 
     fusion: VolumeFusion
-    mean_weights: Floats  #: (J,) of the present atlases, over disputed voxels; sum 1
+    mean_weights: Floats  #: (J,) mean weight of each present atlas over disputed voxels; sum 1
     images: list[NDArray[np.float32]]  #: Fused intensities by modality, if requested
 
 
@@ -43,12 +43,12 @@ def patch_fusion(
     exclusions: Mapping[int, NDArray[np.uint8]] | None = None,
     fuse_images: bool = False,
 ) -> PatchFusion:
-    """Match intensities and fuse atlases; other parameters are those of `patch_votes`.
+    """Match intensities and fuse the atlases; other parameters are those of `patch_votes`.
 
     Parameters
     ----------
-    target, atlases : sequence of ndarray of finite numbers
-        Images by modality; of the present atlases only.
+    target, atlases : sequence of ndarray of finite values
+        Images by modality, for the present atlases only.
     """
     modalities = [
         match_intensities(goal, [images[number] for images in atlases])
@@ -71,9 +71,9 @@ def patch_fusion(
 
 @dataclass(frozen=True)
 class SharesOfPatches(VoxelShares):
-    """Probabilities of the patch vote; 1 where all atlases agree."""
+    """Probabilities from the patch vote; 1 where all atlases agree."""
 
-    votes: PatchVotes  #: Without fused images
+    votes: PatchVotes  #: The patch votes; their fused images are not used
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         votes = self.votes

@@ -1,1 +1,1 @@
-"""The front door: detail that raters share is kept, the rest is smoothed."""
+"""The recommended fusion method: keep the detail that raters share and smooth the rest."""

@@ -25,16 +25,17 @@ _BOXES_KEPT = 2
 
 @dataclass(frozen=True)
 class BlockedMasks(RaterMasks):
-    """Rater masks from patterns whose codes are in blocks; masks of a box are made on read."""
+    """Rater masks computed on demand, box by box, from decision patterns stored in blocks."""
 
-    votes: DecisionPatterns | None = None  #: Patterns of the raters with weight, before merging
+    #: Patterns of the raters with non-zero weight, before merging
+    votes: DecisionPatterns | None = None
     groups: Sequence[Sequence[int]] = ()  #: Groups of raters that are merged; empty: no merging
 
     @classmethod
     def of(
         cls, patterns: DecisionPatterns, weights: Sequence[float] | Floats | None = None
     ) -> BlockedMasks:
-        """Make the masks of decision patterns."""
+        """Build the masks from decision patterns."""
         counted = counted_weights(patterns, weights)
         used = np.flatnonzero(counted)
         voted = patterns
@@ -88,7 +89,7 @@ class BlockedMasks(RaterMasks):
         return Blocks.of(box, SIDE)
 
     def even_blocks(self, shape: Sequence[int]) -> Blocks:
-        """Divide a label's box into such blocks of even size, as thin ones need large margins."""
+        """Divide a label's box into evenly sized blocks, since thin blocks need large margins."""
         return Blocks.even(shape, SIDE)
 
     def parts(self, box: Box) -> Iterable[Box]:
@@ -100,7 +101,7 @@ class BlockedMasks(RaterMasks):
         return self
 
     def present_in(self, box: Box) -> Mask:
-        """Return (J, \\*box) where each rater annotated."""
+        """Return a (J, \\*box) mask of the voxels that each rater annotated."""
         masks, whole = self.within(box)
         return masks.present_in(whole)
 
@@ -115,7 +116,7 @@ class BlockedMasks(RaterMasks):
         return masks.field(label, whole)
 
     def marks(self, label: int, box: Box) -> Mask:
-        """Return (J, \\*box) where each rater's membership is above one half."""
+        """Return a (J, \\*box) mask of voxels where each rater's membership exceeds one half."""
         masks, whole = self.within(box)
         return masks.marks(label, whole)
 
@@ -125,7 +126,7 @@ class BlockedMasks(RaterMasks):
         return masks.bits(label, whole)
 
     def disputed_box(self, label: int) -> Box | None:
-        """Return the bounding box of voxels where raters differ about a label; None if nowhere."""
+        """Return the bounding box of voxels where raters differ about a label, or None."""
         marked = self.marked_box(label)
         if marked is None:
             return None
@@ -143,7 +144,7 @@ class BlockedMasks(RaterMasks):
 
     @cached_property
     def _marked_boxes(self) -> Sequence[Box | None]:
-        """Bounding boxes of the marks of all labels, which do not depend on merging."""
+        """Bounding boxes of the marks of each label, which do not depend on merging."""
         votes = self.votes
         assert votes is not None
 
@@ -155,7 +156,7 @@ class BlockedMasks(RaterMasks):
         return [enclosing_box(*boxes) for boxes in zip(*every, strict=True)]
 
     def frequencies(self) -> Floats:
-        """Return the (K,) share of each label among all votes."""
+        """Return the (K,) proportion of each label among all votes."""
         if self.patterns is not None:
             return super().frequencies()
         assert self.votes is not None
@@ -168,7 +169,7 @@ class BlockedMasks(RaterMasks):
 
 
 def _nothing(label: int, box: Box = ()) -> NDArray[Any]:
-    """Placeholder for `read`, which is not used: the masks of boxes are read instead."""
+    """Placeholder for `read`, which is not used here, since masks are read box by box."""
     raise NotImplementedError
 
 

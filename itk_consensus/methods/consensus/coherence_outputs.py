@@ -13,6 +13,7 @@ from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.parameters import Measurement
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.core.work import in_threads
+from itk_consensus.fusing.fused_blocks import FusedBlocks
 from itk_consensus.methods.consensus.curve import CoherenceCurve, Resolution, coherence_curve
 from itk_consensus.space.blocks import Blocked
 from itk_consensus.space.boxes import Box
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ResolutionMixin(ProcessObject):
-    """Measurements of how finely raters agree about each label, computed on demand."""
+    """Measurements of how closely raters agree about each label's detail, computed on demand."""
 
     CoherenceCurves = Measurement(
         dict[int, CoherenceCurve],
@@ -42,7 +43,7 @@ class ResolutionMixin(ProcessObject):
 
 
 def coherence_curves(result: FusionResult[Any]) -> dict[int, CoherenceCurve]:
-    """Return curves by label; with two labels only the second, since they are equal."""
+    """Return the curves by label; with two labels only that of the second, as both are equal."""
     return result.memo.get_or_make("coherence curves", lambda: _curves(result))
 
 
@@ -73,7 +74,7 @@ class SettledShares(VoxelShares):
 
     #: Writes the probability of a label index, ignoring the mask.
     write_probability: ProbabilityWriter
-    outside: Mask | None = None  #: Voxels outside the mask; None: there are none
+    outside: Mask | None = None  #: Voxels outside the mask; None if there is no mask
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         self.write_within(label, out, None)
@@ -90,23 +91,35 @@ def settled_fusion(
     write_probability: ProbabilityWriter,
     frequencies: Floats,
 ) -> VolumeFusion:
-    """Make a fusion that has the most frequent label where no rater annotated."""
+    """Build a fusion that assigns the most frequent label where no rater annotated."""
     outside = _outside(patterns)
     settled = _settle(decision, outside, frequencies)
     return VolumeFusion(settled, SettledShares(write_probability, outside))
 
 
-def settled_blocks(patterns: DecisionPatterns, voted: Blocked, frequencies: Floats) -> Blocked:
-    """Return the decision of `settled_fusion` for votes in blocks."""
+def settled_blocks(
+    patterns: DecisionPatterns,
+    voted: Blocked,
+    write_probability_in: Callable[[Box, int, NDArray[Any]], None],
+    frequencies: Floats,
+    estimate: Any = None,
+) -> FusedBlocks:
+    """Make the fusion of `settled_fusion` for votes in blocks."""
 
     def settle(block: Box) -> NDArray[Any]:
         return _settle(voted.read(block), _outside(patterns.crop(block)), frequencies)
 
-    return Blocked.made(voted.blocks, settle)
+    def write(block: Box, label: int, out: NDArray[Any]) -> None:
+        write_probability_in(block, label, out)
+        outside = _outside(patterns.crop(block))
+        if outside is not None:
+            out[outside] = 0.0
+
+    return FusedBlocks(Blocked.made(voted.blocks, settle), estimate, write)
 
 
 def _outside(patterns: DecisionPatterns) -> Mask | None:
-    """Return the voxels outside the mask; None: there are none."""
+    """Return the voxels outside the mask; None if there is no mask."""
     if patterns.outside_code is None:
         return None
     outside = patterns.expand(np.zeros(len(patterns.counts), bool), outside=True)

@@ -1,26 +1,28 @@
-"""The coherence vote: smooth only detail that the raters do not share.
+"""Coherence vote: smooth only the detail that raters do not share.
 
 Fine detail is signal if raters share it beyond chance, and noise otherwise. Every rater's mask is
-split into bands of scale. Where the bands of different raters correlate, the band is kept;
-elsewhere it is removed. This is Wiener's filter (Extrapolation, Interpolation and
-Smoothing of Stationary Time Series, 1949) with the signal's power measured by the agreement of
-independent copies, as electron microscopy does with half sets (Rosenthal & Henderson, Journal of
-Molecular Biology 333:721-745, 2003).
+decomposed into scale bands. A band is kept where those of different raters correlate, and removed
+elsewhere. This is Wiener's filter (Extrapolation, Interpolation and Smoothing of Stationary Time
+Series, 1949) with the signal power estimated from the agreement between independent copies, as is
+done with half sets in electron microscopy (Rosenthal & Henderson, Journal of Molecular Biology
+333:721-745, 2003).
 
 The contour is then drawn between the mean shares of votes inside and outside (Rogan & Gladen,
 American Journal of Epidemiology 107:71-76, 1978), at the level at which a noise-free mask keeps its
-volume under the same smoothing, so that smoothing does not shrink round structures. Where fine
-detail itself is shared there is no noise to correct, and the threshold is one half.
+volume under the same smoothing, so smoothing does not shrink round structures. Where fine detail
+itself is shared there is no noise to correct for, and the threshold is one half.
 
-Errors finer than the bands are assumed independent between raters. Copies of one rater would make
-noise look shared: `near_copies` finds them, `RaterMasks.merged` merges them.
+Errors at scales finer than the bands are assumed to be independent between raters. Copies of one
+rater would make noise appear to be shared; they are detected by `near_copies` and merged by
+`RaterMasks.merged`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,11 +61,15 @@ from itk_consensus.space.boxes import (
     to_volume,
     widen_box,
 )
+from itk_consensus.space.gaussian import Singles
 from itk_consensus.space.rater_field import RaterField, marked_by_all
 from itk_consensus.votes.ties import UNDECIDED
 
 #: Minimum number of raters for which components marked by all of them are always kept.
 RATERS_TO_GUARANTEE = 5
+
+#: Boxes of which the sum of all labels' scores is cached.
+_BOXES_KEPT = 2
 
 NO_VOTERS: Mapping[int, LabelVoters] = {}
 
@@ -74,11 +80,12 @@ class CoherenceResult(FieldsOnly):
 
     voted: Blocked  #: Label index by voxel; `UNDECIDED` where no rater annotated
     masks: RaterMasks
-    #: By label index, for labels that raters differ about; with two labels, the foreground only.
+    #: Result by label index, for labels on which raters differ; with two labels, the foreground
+    #: only.
     answers: dict[int, LabelAnswer]
-    #: By label index: flat indices of voxels of restored unanimous components.
+    #: By label index, flat indices of the voxels of restored unanimous components.
     restored: dict[int, NDArray[np.intp]]
-    #: (K,) share of each label among all votes: the probability where no rater annotated.
+    #: (K,) proportion of each label among all votes, used as probability where no rater annotated.
     frequencies: Floats
 
     @property
@@ -87,9 +94,9 @@ class CoherenceResult(FieldsOnly):
         return self.voted.array()
 
     def write_probability(self, label: int, out: NDArray[Any], within: Box | None = None) -> None:
-        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen.
+        """Write probabilities; with two labels, at least one half exactly where a label is chosen.
 
-        Of a box at least what is in it is written.
+        At least the voxels of the requested box are written.
         """
         box = self._whole if within is None else within
         if self.masks.number_of_labels == 2:
@@ -100,15 +107,47 @@ class CoherenceResult(FieldsOnly):
             for part, score in self._scores(label, intersection(self._region(label), box)):
                 total = self._total.part(part)
                 scored = total > 0
-                # Vote shares are slow to compute, so only if needed.
+                # Vote shares are slow to compute, so compute them only if needed.
                 share = np.empty(score.shape) if scored.all() else self.masks.share(label, part)
                 out[part] = np.divide(score, total, out=share, where=scored)
         for restored, where in self.restored.items():
             out.reshape(-1)[where] = float(restored == label)
 
+    def write_probability_in(self, box: Box, label: int, out: NDArray[Any]) -> None:
+        """Write what `write_probability` writes in a box, for volumes that are not in memory."""
+        if self.masks.number_of_labels == 2:
+            score = self._score(1, box)
+            out[...] = score if label == 1 else 1 - score
+        else:
+            out.fill(0.0)
+            part = intersection(self._region(label), box)
+            if all(side.start < side.stop for side in part):
+                bounds = tuple((side.start, side.stop) for side in box)
+                here = relative_to(part, box)
+                score, total = self._score(label, part), self._total_in(bounds)[here]
+                share, scored = self.masks.share(label, part), total > 0
+                out[here] = np.divide(score, total, out=share, where=scored)
+        for restored, where in self.restored.items():
+            out[places_in(box, where, self.masks.shape)] = float(restored == label)
+
+    @cached_property
+    def _total_in(self) -> Callable[[tuple[tuple[int, int], ...]], Singles]:
+        """The sum of all labels' scores in a box, kept for the labels that follow."""
+
+        def add(bounds: tuple[tuple[int, int], ...]) -> Singles:
+            box = tuple(slice(*pair) for pair in bounds)
+            total = np.zeros([stop - start for start, stop in bounds])
+            for label in range(self.masks.number_of_labels):
+                part = intersection(self._region(label), box)
+                if all(side.start < side.stop for side in part):
+                    total[relative_to(part, box)] += self._score(label, part)
+            return total.astype(np.float32)
+
+        return lru_cache(maxsize=_BOXES_KEPT)(add)
+
     @cached_property
     def _total(self) -> PackedShares:
-        """(\\*shape) sum of all labels' scores."""
+        """(\\*shape) sum of the scores of all labels."""
         total = np.zeros(self.masks.shape)
         for label in range(self.masks.number_of_labels):
             report(label / self.masks.number_of_labels)
@@ -131,19 +170,33 @@ class CoherenceResult(FieldsOnly):
 
     def _scores(self, label: int, box: Box) -> Iterator[tuple[Box, Floats]]:
         """Yield the corrected share of a label in parts of a box, without restored components."""
-        found = self.answers.get(label)
         for part in slabs(box, VOXELS_AT_ONCE):
-            both = part if found is None else intersection(found.box, part)
-            if found is not None and both == part:
-                score: Floats = found.probability(part).astype(np.float64)
-            else:
-                score = self.masks.share(label, part)
-                if found is not None:
-                    score[relative_to(both, part)] = found.probability(both)
-            annotated = self.masks.annotated_voxels(part)
-            if annotated is not None:
-                score = np.where(annotated, score, self.frequencies[label])
-            yield part, score
+            yield part, self._score(label, part)
+
+    def _score(self, label: int, part: Box) -> Floats:
+        found = self.answers.get(label)
+        both = part if found is None else intersection(found.box, part)
+        if found is not None and both == part:
+            score: Floats = found.probability(part).astype(np.float64)
+        else:
+            score = self.masks.share(label, part)
+            if found is not None and all(side.start < side.stop for side in both):
+                score[relative_to(both, part)] = found.probability(both)
+        annotated = self.masks.annotated_voxels(part)
+        if annotated is not None:
+            score = np.where(annotated, score, self.frequencies[label])
+        return score
+
+
+def places_in(box: Box, where: NDArray[np.intp], shape: Sequence[int]) -> tuple[Any, ...]:
+    """Return the indices relative to a box of the voxels inside it, of ascending flat indices."""
+    planes = [box[0].start, box[0].stop]
+    first, last = where.searchsorted(np.multiply(planes, math.prod(shape[1:])))
+    indices = np.unravel_index(where[first:last], tuple(shape))
+    inside = np.ones(last - first, bool)
+    for at, side in zip(indices, box, strict=True):
+        inside &= (at >= side.start) & (at < side.stop)
+    return tuple(at[inside] - side.start for at, side in zip(indices, box, strict=True))
 
 
 def coherence_vote(
@@ -158,11 +211,11 @@ def coherence_vote(
     Parameters
     ----------
     spacing : sequence of float
-        Voxel sides in mm, in array order. The first of four axes is time and never smoothed.
+        Voxel size in mm, in array order. The first of four axes is time and is never smoothed.
     groups : sequence of sequences of int, optional
         Groups of copies, from `near_copies`, each of which counts as one rater.
     voters : mapping of int to LabelVoters, optional
-        By label index: the groups that are used for it; by default all.
+        By label index, the groups used for that label; by default all groups.
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
@@ -178,7 +231,7 @@ def coherence_vote(
 
 
 def _decide(masks: RaterMasks, answers: Mapping[int, LabelAnswer], within: Box) -> Indices:
-    r"""Return (\*within) the label with the best answer."""
+    r"""Return the (\*within) label with the highest probability."""
     if answers:
         boxes = {label: found.box for label, found in answers.items()}
         leading = Leading.of(masks, boxes, within)
@@ -201,12 +254,12 @@ class _Place(NamedTuple):
 
 
 def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Place]:
-    """Return places of labels that raters differ about; with two labels, the foreground only."""
+    """Return places of the labels on which raters differ; with two labels, the foreground only."""
     labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
     places = {}
     for label, tight in zip(labels, in_threads(masks.disputed_box, labels), strict=True):
         if tight is not None:
-            # Outside the volume the border is extended, so that padding the volume with background
+            # The border is extended beyond the volume, so that padding the volume with background
             # does not change the result.
             wide = widen_box(tight, margin)
             places[label] = _Place(wide, clip_box(wide, masks.shape))
@@ -220,7 +273,7 @@ def _answer_labels(
     settings: CoherenceSettings,
     voters: Mapping[int, LabelVoters],
 ) -> Iterator[tuple[int, LabelAnswer]]:
-    """Yield the answers of the disputed labels, in order."""
+    """Yield the results of the disputed labels, in order."""
 
     def answer(label: int) -> LabelAnswer:
         wide, box = places[label]
@@ -254,9 +307,9 @@ def _answer_labels(
 def _silent(
     voters: Mapping[int, LabelVoters], masks: RaterMasks, label: int, box: Box
 ) -> Mask | None:
-    """Return (J, \\*box) where raters are excluded from a label, or None.
+    """Return a (J, \\*box) mask of where raters are excluded from a label, or None.
 
-    A rater who is excluded around an object is excluded there from the background, too.
+    A rater who is excluded around an object is also excluded from the background there.
     """
     if label:
         return voters[label].silent(box) if label in voters else None
@@ -281,14 +334,14 @@ def _silent(
 def _restore_unanimous(
     masks: RaterMasks, voted: Blocked
 ) -> tuple[Blocked, dict[int, NDArray[np.intp]]]:
-    """Restore unanimous components of two or more voxels that were lost.
+    """Restore lost unanimous components of two or more voxels.
 
-    Also returns the flat indices of their voxels by label.
+    Returns the labels, and the flat indices of the restored voxels by label.
     """
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return voted, {}
     labels = range(1, masks.number_of_labels)
-    # Unanimous voxels have one label, so labels cannot overlap.
+    # Unanimous voxels have only one label, so labels cannot overlap.
     found = in_threads(lambda label: _lost_unanimous(masks, label, voted), labels)
     lost = {label: one for label, one in zip(labels, found, strict=True) if one is not None}
     if not lost:
@@ -306,7 +359,7 @@ def _restore_unanimous(
 
 
 def _lost_unanimous(masks: RaterMasks, label: int, voted: Blocked) -> Blocked | None:
-    """Return the voxels of lost unanimous components of a label; None if there are none."""
+    """Return the voxels of a label's lost unanimous components; None if there are none."""
     box = masks.marked_box(label)
     if box is None:
         return None
@@ -324,7 +377,7 @@ def _lost_unanimous(masks: RaterMasks, label: int, voted: Blocked) -> Blocked | 
 
 
 def _unanimous(masks: RaterMasks, label: int, box: Box) -> Mask:
-    """Return voxels marked by all raters who annotated them, if enough raters did."""
+    """Return the voxels marked by all raters who annotated them, given enough raters."""
     if masks.present is None:
         return marked_by_all(masks.bits(label, box), masks.number_of_raters)
     marked = masks.marks(label, box)

@@ -1,4 +1,4 @@
-"""CoherenceVoteFilter: keep detail that the raters share, smooth the rest."""
+"""CoherenceVoteFilter: keep the detail that raters share and smooth the rest."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
-    """The vote, smoothed only where raters do not share its detail.
+    """Majority vote smoothed only where raters do not share its detail.
 
-    Every rater's mask is split into bands of scale. Bands are kept where those of different raters
-    correlate, and removed elsewhere; the contour is drawn between the mean vote shares inside and
-    outside. GetResolution returns, in mm, how finely the raters agree. The scales are multiples of
-    the smallest voxel side; there are no parameters to tune. Probability inputs are treated as
-    masks between 0 and 1.
-    ``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
+    Every rater's mask is decomposed into scale bands. Bands are kept where those of different
+    raters correlate, and removed elsewhere; the threshold for the contour lies between the mean
+    vote shares inside and outside. GetResolution returns the finest scale, in mm, at which the
+    raters agree. The scales are multiples of the smallest voxel side, so there are no parameters to
+    tune. Probability inputs are treated as masks with values between 0 and 1.
+    ``examples/benchmarks/methods/consensus_evidence.py`` compares this filter with other fusers.
     """
 
     chunking_unsupported_reason = ""
@@ -39,7 +39,7 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         "that they share, smooths the rest, and reports in mm how finely they agree. Keeps thin "
         "and small structures, and handles noise."
     )
-    # Not relabelling: with two labels the first is treated as the background.
+    # Not invariant to relabelling: with two labels the first is treated as background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
     def _fuse(self, case: FusionCase) -> Fused[None]:
@@ -56,7 +56,7 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         return Fused(fusion, None, {"masks": found.masks})
 
     def fuse_blocks(self, patterns: DecisionPatterns, spacing: Sequence[float]) -> FusedBlocks:
-        """Fuse votes in blocks; return the decision in blocks."""
+        """Fuse votes stored in blocks; return the decision in blocks."""
         masks = masks_of(None, patterns, self.weights_of(patterns.number_of_raters))
         found = coherence_vote(masks, spacing)
-        return FusedBlocks(settled_blocks(patterns, found.voted, found.frequencies), None)
+        return settled_blocks(patterns, found.voted, found.write_probability_in, found.frequencies)

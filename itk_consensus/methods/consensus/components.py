@@ -1,4 +1,4 @@
-"""Connected components that a fused label lost or gained relative to its raters."""
+"""Connected components that a fused label lost or gained relative to the raters' masks."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from itk_consensus.space.blocks import Blocked, none_of
 from itk_consensus.space.pieces import block_pieces, label_pieces, raters_by_piece
 from itk_consensus.space.rater_field import pack_bits
 
-#: Minimum size of a component; single voxels are noise of the contour.
+#: Minimum size of a component; single voxels are attributed to contour noise.
 LEAST_VOXELS = 2
 
 
 class Component(NamedTuple):
-    """Size and position of a component."""
+    """Size and position of a connected component."""
 
     voxels: int
-    millilitres: float  #: Volume; in 2D the slice counts as 1 mm thick
-    place: tuple[int, ...]  #: Array index of the component's voxel nearest to its centre
+    millilitres: float  #: Volume in ml; in 2D the slice is assumed to be 1 mm thick
+    place: tuple[int, ...]  #: Array index of the component's voxel nearest to its centroid
 
 
 class ChangedComponents(NamedTuple):
-    """Components that most raters marked and the result lacks, and those that no rater marked."""
+    """Lost components that most raters marked, and gained components that no rater marked."""
 
     lost: list[Component]
     gained: list[Component]
@@ -40,11 +40,11 @@ def changed_components(
     Parameters
     ----------
     chosen : (\\*shape) ndarray of bool
-        The answer for one label.
+        Fused mask of one label.
     share : (\\*shape) ndarray
-        Share of the raters who mark the label.
+        Proportion of raters who marked the label.
     spacing : sequence of float
-        Voxel sides in mm. The first of four axes is time, along which nothing is connected.
+        Voxel size in mm. The first of four axes is time; voxels are not connected along it.
     """
     majority = share > 0.5 + 1e-9
     lost = lost_components(majority, chosen)
@@ -55,15 +55,15 @@ def changed_components(
 
 
 def lost_components(mask: Mask, kept: Mask) -> Mask:
-    """Return `lost_pieces` of arrays."""
+    """Apply `lost_pieces` to arrays."""
     return np.asarray(lost_pieces(Blocked.whole(mask), Blocked.whole(kept)).array())
 
 
 def lost_pieces(mask: Blocked, kept: Blocked) -> Blocked:
-    """Return voxels of components of `mask`, two or more voxels large, of which nothing is kept.
+    """Return voxels of components of `mask` that are entirely lost and have at least two voxels.
 
-    Face-connected components without kept voxels are lost; lost components that touch at edges or
-    corners are joined before their size is checked.
+    A face-connected component is lost if none of its voxels is kept; lost components that touch at
+    edges or corners are joined before their size is checked.
     """
     if not mask.map(lambda here, there: here & ~there, kept).any():
         return none_of(mask.blocks)
@@ -76,7 +76,7 @@ def lost_pieces(mask: Blocked, kept: Blocked) -> Blocked:
 
 
 def count_lone_components(raters: Mask) -> tuple[int, int]:
-    """Count components of the raters' union: those marked by one rater only, and all.
+    """Count the components of the raters' union: those marked by one rater only, and all.
 
     Components have at least two voxels.
 
@@ -92,7 +92,7 @@ def count_lone_components(raters: Mask) -> tuple[int, int]:
 
 
 def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]:
-    """Return the components of a mask (full connectivity), the largest first."""
+    """Return the connected components of a mask (full connectivity), the largest first."""
     pieces = label_pieces(mask)
     millilitres = float(np.prod(spacing[-3:])) / 1000
     found = []

@@ -1,4 +1,4 @@
-"""The explanation of a consensus, with the numbers of the case."""
+"""Explain a consensus in text, with the figures of the case."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from itk_consensus.space.boxes import Box, enclosing_box
 
 
 class ListedComponent(NamedTuple):
-    """A connected component of a label, at least two voxels large."""
+    """A connected component of a label, with at least two voxels."""
 
     label: int
     voxels: int
-    millilitres: float  #: In 2D the slice counts as 1 mm thick
-    #: Position of the voxel nearest to its centre, in mm and ITK's order (x, y, z).
+    millilitres: float  #: Volume in ml; in 2D the slice is assumed to be 1 mm thick
+    #: Position of the voxel nearest to the component's centroid, in mm and ITK's order (x, y, z).
     position: tuple[float, ...]
-    unit: str = "mm"  #: Unit of lengths; "voxels" for arrays, whose millilitres are NaN
+    unit: str = "mm"  #: Unit of lengths; "voxels" for arrays, whose volumes in ml are NaN
 
     def __str__(self) -> str:
         place = ", ".join(f"{value:.4g}" for value in self.position)
@@ -42,7 +42,7 @@ class ListedComponent(NamedTuple):
 
 
 class ListedComponents(NamedTuple):
-    """Components that most raters marked and the result lacks, and those that no rater marked."""
+    """Lost components that most raters marked, and gained components that no rater marked."""
 
     lost: tuple[ListedComponent, ...]
     gained: tuple[ListedComponent, ...]
@@ -51,13 +51,13 @@ class ListedComponents(NamedTuple):
 def listed_components(
     raters: RaterMasks, decision: NDArray[Any], labels: Sequence[int], geometry: ImageGeometry
 ) -> ListedComponents:
-    """Return changed components of all foreground labels, by label, the largest first."""
+    """Return the changed components of each foreground label, the largest first."""
     spacing = geometry.array_spacing
     unit = length_unit(spacing)
     chosen_boxes = dict(enumerate(scipy.ndimage.find_objects(decision), start=1))
 
     def changed(index: int) -> tuple[Box, ChangedComponents]:
-        # Neither marked nor chosen anywhere: nothing to compare.
+        # If the label is neither marked nor chosen anywhere, there is nothing to compare.
         box = enclosing_box(raters.marked_box(index), chosen_boxes.get(index))
         if box is None:
             return (), ChangedComponents([], [])
@@ -81,7 +81,7 @@ def listed_components(
 
 
 def lone_components(raters: RaterMasks) -> tuple[int, int]:
-    """Count components of foreground labels marked by one rater only, and all components."""
+    """Count foreground components marked by only one rater, and all foreground components."""
 
     def count(index: int) -> tuple[int, int]:
         box = raters.marked_box(index)
@@ -112,7 +112,7 @@ def explain(
     resolution : mapping of int to Resolution, optional
         Resolution by label; omitted from the text if None.
     lone : (int, int)
-        Number of components marked by one rater only, and of all components.
+        Number of components marked by one rater only, and number of all components.
     labels : sequence of int
         Label value of each index.
     """
@@ -156,7 +156,7 @@ def _agreement(resolution: Mapping[int, Resolution]) -> Iterator[str]:
         )
 
 
-#: Texts about smoothing, by the bound of the resolution.
+#: Texts about smoothing, by the type of bound of the resolution.
 _SMOOTHED = {
     "=": "finer detail was smoothed",
     "<=": "hardly anything was smoothed",

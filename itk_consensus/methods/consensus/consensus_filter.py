@@ -1,4 +1,4 @@
-"""ConsensusFilter: the recommended fuser. Keeps what raters share, and explains its result."""
+"""ConsensusFilter: the recommended fuser, which keeps shared detail and explains its result."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ COHERENCE = "coherence vote"
 
 @dataclass(frozen=True)
 class ConsensusEstimate(Estimate):
-    """Estimate of Consensus about raters and vote."""
+    """Facts about the raters and the majority vote estimated by ConsensusFilter."""
 
-    choice: str  #: Name of the rule that made the label map
+    choice: str  #: Name of the rule that produced the label map
     copied_raters: tuple[tuple[int, ...], ...]  #: Groups of near copies
-    vote_dice: float  #: Dice of the result with the plain vote
-    vote_is_noise: bool  #: Whether the vote has specks that the result does not have
+    vote_dice: float  #: Dice of the result with the majority vote
+    vote_is_noise: bool  #: Whether the majority vote contains specks that the result lacks
 
     def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
-        """Return facts about copies and about the relation of the result to the vote."""
+        """Return facts about copies and about how the result relates to the majority vote."""
         return AnswerFacts(
             merges_copies=True,
             vote_dice=self.vote_dice,
@@ -61,18 +61,21 @@ class ConsensusEstimate(Estimate):
 
 
 class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
-    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
+    """The recommended fuser: keeps shared detail by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
+    The rules are as follows; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table
+    on which they are based:
 
-    1. One rater: that rater's labels.
-    2. Raters whose contours coincide where those of others do not are copies and count once.
+    1. If there is one rater, that rater's labels are returned.
+    2. Raters whose contours coincide where other raters' contours differ are copies and count once.
     3. A label that more than half of the raters left empty is absent. The outline of an object is
-       fused from the raters who found it, without raters far from the others if these agree. An
-       object that no majority found is added if the raters miss that many of the other objects.
-    4. The coherence vote: detail that raters share is kept, the rest is smoothed.
-    5. Other deviations from the vote are reverted: components that a majority marked are kept, no
-       others are added, and no rater's loss by an outline exceeds what the raters' spread explains.
+       fused from the raters who found it, excluding outliers if the other raters agree. An object
+       that no majority found is added if the raters miss the other objects often enough to make
+       this plausible.
+    4. The coherence vote keeps the detail that raters share and smooths the rest.
+    5. Other deviations from the majority vote are reverted: components that a majority marked are
+       kept, no others are added, and no rater loses more Dice than the spread between raters
+       explains.
 
     GetCandidateImage computes other fusions of the same raters on demand.
     """
@@ -83,7 +86,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     summary = (
         "Assumes little; keeps what raters share and explains the result in numbers. Start here."
     )
-    # Not relabelling: the first label is taken for the background.
+    # Not invariant to relabelling: the first label is taken to be the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
     Choice = Measurement(str, "The rule that made the label map.", "estimate.choice")
@@ -124,7 +127,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
     @output_method
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute, computed on demand."""
+        """Return the label map of a candidate of the last Execute, computed on demand."""
         result = self.fused
         candidates = result.extras["candidates"]
         if name not in candidates:
@@ -149,10 +152,12 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         return Fused(chosen, _estimate(found), extras)
 
     def fuse_blocks(self, patterns: DecisionPatterns, spacing: Sequence[float]) -> FusedBlocks:
-        """Fuse votes in blocks; return the decision in blocks and the estimate."""
+        """Fuse votes stored in blocks; return the decision in blocks and the estimate."""
         found = shared_consensus(patterns, spacing)
         frequencies = found.coherence.frequencies
-        return FusedBlocks(settled_blocks(patterns, found.bounded, frequencies), _estimate(found))
+        return settled_blocks(
+            patterns, found.bounded, found.write_probability_in, frequencies, _estimate(found)
+        )
 
 
 def _estimate(found: SharedConsensus) -> ConsensusEstimate:
@@ -161,7 +166,7 @@ def _estimate(found: SharedConsensus) -> ConsensusEstimate:
 
 
 def changed_components_of(result: FusionResult[ConsensusEstimate]) -> ListedComponents:
-    """Return components that most raters marked and the result lacks, and those none marked."""
+    """Return lost components that most raters marked, and gained ones that none marked."""
     found, geometry = result.extras["shared"], result.like.geometry
     return result.memo.get_or_make(
         "components",
@@ -170,7 +175,7 @@ def changed_components_of(result: FusionResult[ConsensusEstimate]) -> ListedComp
 
 
 def explanation(result: FusionResult[ConsensusEstimate]) -> str:
-    """Return the explanation, with the raters' names."""
+    """Return the explanation as text, with the raters' names."""
     found = result.extras["shared"]
     text = result.memo.get_or_make(
         "explanation",
@@ -199,14 +204,14 @@ class Candidate:
 
     name: str  #: Key of `OTHER_CANDIDATES`
     patterns: DecisionPatterns
-    spacing: tuple[float, ...]  #: In mm, in array order
+    spacing: tuple[float, ...]  #: Voxel size in mm, in array order
 
     def __call__(self) -> Fusion:
         return OTHER_CANDIDATES[self.name](self)
 
     @property
     def sigma(self) -> float:
-        """Standard deviation of the smoothing of votes in mm: the smallest voxel side."""
+        """Standard deviation for smoothing the votes, in mm: the smallest voxel side."""
         return float(min(voxel_sides(self.spacing)))
 
 
@@ -221,7 +226,7 @@ OTHER_CANDIDATES: dict[str, Callable[[Candidate], Fusion]] = {
 
 
 def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Fusion | Candidate]:
-    """Return other fusions of the same raters by name."""
+    """Return other fusions of the same raters, by name."""
     patterns, alone = case.patterns, found.coherence
     others: dict[str, Fusion | Candidate] = {
         name: Candidate(name, patterns, case.spacing) for name in OTHER_CANDIDATES

@@ -1,8 +1,8 @@
 """Coherence of raters by scale, and the resolution of their consensus in mm.
 
-In electron microscopy, the resolution of a map is the scale at which two half sets correlate by a
-fixed amount (Harauz & van Heel, Optik 73:146-156, 1986). Here it is the scale at which half of the
-power in the raters' masks is shared.
+In electron microscopy, the resolution of a map is the scale at which the correlation of two half
+sets reaches a fixed value (Harauz & van Heel, Optik 73:146-156, 1986). Here it is the scale at
+which half of the power in the raters' masks is shared.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from itk_consensus.space.pyramid import band_power, bands_of_voxels
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: First scale in smallest voxel sides; each band spans a factor of sqrt(2).
+#: First scale, in units of the smallest voxel side; each band spans a factor of sqrt(2).
 FIRST_SCALE = 0.5
 NUMBER_OF_BANDS = 8
 
 SHARED_HALF = 0.5
 
-#: Number of voxels, over raters, processed at once; bounds memory.
+#: Number of voxels, summed over raters, processed at once, which bounds memory.
 _VOXELS_AT_ONCE = 1 << 22
 
 
 class Resolution(NamedTuple):
-    """The scale in mm at which raters share half of their detail."""
+    """The scale in mm at which half of the raters' detail is shared."""
 
     millimetres: float
-    #: "<=" if they share half even at the finest scale, ">=" if not even at the coarsest.
+    #: "<=" if at least half is shared even at the finest scale, ">=" if less even at the coarsest.
     bound: Literal["=", "<=", ">="]
-    unit: str = "mm"  #: Or "voxels", for arrays
+    unit: str = "mm"  #: Unit of the scale; "voxels" for arrays
 
     def __str__(self) -> str:
         sign = "" if self.bound == "=" else f"{self.bound} "
@@ -54,17 +54,17 @@ class Resolution(NamedTuple):
 
 
 class CoherenceCurve(NamedTuple):
-    """Share of the power that raters have in common, by scale."""
+    """Proportion of the power that raters share, by scale."""
 
-    scales: Floats  #: (B,) in mm, ascending
-    #: (B,) 1 for identical masks, 0 for independent ones; NaN without any power.
+    scales: Floats  #: (B,) scales in mm, ascending
+    #: (B,) 1 for identical masks, 0 for independent ones; NaN if there is no power.
     coherence: Floats
     unit: str = "mm"  #: Unit of the scales; "voxels" for arrays
 
     def resolution(self) -> Resolution | None:
         """Return the scale at which the curve, from coarse to fine, first falls below one half.
 
-        It is interpolated linearly in the logarithm of the scale. None if the curve is undefined.
+        The scale is interpolated linearly in its logarithm. Returns None if the curve is undefined.
         """
         scales, values = self.scales, self.coherence
         if np.isnan(values).all():
@@ -86,7 +86,7 @@ def coherence_curve(
 ) -> CoherenceCurve | None:
     """Return the coherence by scale in the region where raters differ about a label.
 
-    None if they do not differ, or there is one rater only.
+    Returns None if the raters do not differ, or if there is only one rater.
     """
     tight = masks.disputed_box(label)
     if tight is None or masks.number_of_raters < 2:
@@ -110,7 +110,7 @@ def _reach(sigmas: Floats) -> list[int]:
 def _powers_of_some(
     masks: RaterMasks, label: int, boxes: tuple[Box, Box], scales: Floats
 ) -> Iterator[tuple[float, float]]:
-    """Yield shared and total power of each band, with missing annotations."""
+    """Yield the shared and total power of each band if some annotations are missing."""
     _, wide = boxes
     box = clip_box(wide, masks.shape)
     assert masks.present is not None
@@ -132,10 +132,11 @@ def _powers_of_some(
 def _powers_of_all(
     masks: RaterMasks, label: int, boxes: tuple[Box, Box], scales: Floats
 ) -> Iterator[tuple[float, float]]:
-    """Yield shared and total power of each band.
+    """Yield the shared and total power of each band if all raters annotated all voxels.
 
-    The mean square of the raters' bands is that of their mean plus that of their differences from
-    it. Differences are 0 where raters agree, so only the mean is needed outside the tight box.
+    The mean square of the raters' bands is the square of their mean plus the mean square of their
+    differences from it. Differences are 0 where raters agree, so only the mean is needed outside
+    the tight box.
     """
     tight, wide = boxes
     box = clip_box(wide, masks.shape)
@@ -143,7 +144,8 @@ def _powers_of_all(
     first = bands_of_voxels(scales)
     of_mean, of_differences = np.zeros((2, len(scales) - 1))
     if first:
-        # Request one more band: the coarsest is computed at every second voxel only, and dropped.
+        # Request one additional band: the coarsest is computed only at every second voxel, and
+        # dropped.
         fine = scales[: first + 2]
         power, _ = _fine_power(RaterField.of(mean[None]), np.ones(1), fine)
         of_mean[:first] = power[:first]
@@ -160,7 +162,7 @@ def _powers_of_all(
 
 
 def _fine_power(raters: RaterField, weights: Floats, scales: Floats) -> tuple[Floats, Floats]:
-    """Return (B,) total and shared power of bands that need the full voxel grid."""
+    """Return the (B,) total and shared power of bands that require the full voxel grid."""
     step = 1 if math.prod(raters.shape) <= VOXELS_OF_FULL_GRID else 2
     steps = [step if size > 1 else 1 for size in raters.shape]
     found = band_powers(raters, weights, scales.tolist(), steps, truncate=TRUNCATE)

@@ -1,7 +1,7 @@
 """Threshold at which the coherence vote draws the contour.
 
-It lies between the mean vote shares inside and outside (Rogan & Gladen, American Journal of
-Epidemiology 107:71-76, 1978), at the level at which a noise-free mask keeps its volume under the
+The threshold lies between the mean vote shares inside and outside (Rogan & Gladen, American Journal
+of Epidemiology 107:71-76, 1978), at the level at which a noise-free mask keeps its volume under the
 same smoothing.
 """
 
@@ -17,41 +17,44 @@ from itk_consensus.space.contour_cut import CutCounts, Side
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.space.spread import dilate
 
-#: Distance in smallest voxel sides: voxels nearer to a contour, or farther from any mark, are not
-#: counted.
+#: Distance in units of the smallest voxel side: voxels closer to a contour, or farther from any
+#: mark, are not counted.
 CONTOUR_REACH = 3
 
-#: Weight, in voxels, of the mean of a whole side, added to the voxels far from the contour.
+#: Weight, in voxels, of the mean over a whole side, which is added to that of the voxels far from
+#: the contour.
 PSEUDO_VOXELS = 10.0
 
-#: Number of iterations of mean shares and level, each with the previous cut as reference.
+#: Number of iterations of the mean shares and the level, each of which uses the previous cut as
+#: reference.
 CUT_ROUNDS = 2
 
-#: Limits of the level, which is unreliable close to 0 and 1.
+#: Limits of the level, since levels close to 0 and 1 are unreliable.
 LEVELS = (0.1, 0.9)
 
-#: Weight of a noise-free mask's level relative to 1/2: its profile is steeper than that of raters
-#: whose contours differ, by sqrt(2) if they differ as much as the smoothing.
+#: Weight of a noise-free mask's level relative to 1/2. Its profile is steeper than that of raters
+#: whose contours differ, by a factor of sqrt(2) if they differ as much as the smoothing.
 LEVEL_WEIGHT = 0.5**0.5
 
-#: Minimum shared fraction of the coarsest power for raters to have drawn the same structure. It is
-#: .25 if two of five draw the same, .5 if three do, and near 1 if raters miss voxels independently.
+#: Minimum shared fraction of the coarsest power at which raters are assumed to have drawn the same
+#: structure. It is 0.25 if two of five draw the same structure, 0.5 if three do, and near 1 if
+#: raters miss voxels independently.
 LEAST_COMMON = 0.3
 
-#: Values this close to the threshold are ties in single precision and are not selected.
+#: Values this close to the threshold are treated as ties in single precision and are not selected.
 TIE_TOLERANCE = 1e-6
 
 
 class Cut(NamedTuple):
-    """Levels by which a label's answer is thresholded."""
+    """Levels at which a label's probability is thresholded."""
 
-    outside: float  #: Mean share of votes far outside the contour: a
-    inside: float  #: Mean share of votes far inside the contour: b
-    level: float  #: Position of the threshold between them, 0 to 1
+    outside: float  #: Mean vote share far outside the contour: a
+    inside: float  #: Mean vote share far inside the contour: b
+    level: float  #: Relative position of the threshold between the two, from 0 to 1
 
     @property
     def between(self) -> float:
-        """Threshold where no detail is shared; where it is, the threshold is one half."""
+        """Threshold where no detail is shared; where detail is shared, the threshold is 1/2."""
         return self.outside + (self.inside - self.outside) * self.level
 
 
@@ -73,7 +76,7 @@ def volume_level(counts: CutCounts) -> float:
 
 
 def _mean_share(far: Side, side: Side) -> float:
-    """Return the mean share of votes far from the contour, shrunk to that of the whole side."""
+    """Return the mean vote share far from the contour, shrunk to the mean of the whole side."""
     if not side.voxels:
         return 0.0
     total = far.votes + PSEUDO_VOXELS * side.votes / side.voxels
@@ -86,9 +89,9 @@ def levels(cut: Cut) -> tuple[float, float, float, float]:
 
 
 def counted_voxels(raters: RaterField, sides: Floats) -> Mask:
-    """Return annotated voxels within reach of any mark.
+    """Return the annotated voxels within reach of any mark.
 
-    Other background is excluded, so that its amount does not matter.
+    Other background is excluded, so that its amount does not affect the result.
     """
     counted = dilate(raters.marked_voxels(), contour_reach(sides))
     annotated = raters.annotated_voxels()
@@ -98,5 +101,5 @@ def counted_voxels(raters: RaterField, sides: Floats) -> Mask:
 
 
 def contour_reach(sides: Floats) -> list[int]:
-    """Return `CONTOUR_REACH` in voxels of each axis."""
+    """Return `CONTOUR_REACH` in voxels along each axis."""
     return [int(radius + 1e-9) for radius in CONTOUR_REACH * sides]

@@ -1,27 +1,31 @@
-"""A bound on harm: deviations of a result from the vote without a valid reason are reverted.
+"""Bound the harm of a consensus by reverting deviations from the vote without a valid reason.
 
-A consensus may deviate from the vote to smooth detail that raters do not share, to fuse an outline
-from those who found the object only, and to add objects that `detection` finds real. Whichever
-method made the result, the following holds for each label:
+A consensus may deviate from the majority vote to smooth detail that raters do not share, to fuse an
+outline only from the raters who found the object, and to add objects that are probably real
+according to `detection`. Independently of the method, the following holds for each label of the
+result:
 
-- A component that more than half of the raters marked is kept; but with similar shapes only, where
-  chance makes majorities or most of the raters used did not mark it. And the label does not vanish
-  if most of its vote is one component rather than specks.
-- A component that does not overlap the vote was found by more than half of the raters, or rescued.
-- If raters share what they leave out inside a label beyond chance, it is detail, such as spared
-  vessels, and not an error: ties inside then follow the vote, i.e. become background.
-- A small label among others is at most slightly larger than most of its raters drew it; with three
-  raters or fewer it has all voxels that most raters gave it.
-- A rater who is used and agrees with most others loses at most `LARGEST_LOSS` of Dice relative to
-  the vote; so does the intersection of two such raters. Raters of a thin or tiny structure may
-  differ fourfold in volume. So a rater who does not agree with most others may lose up to half of
-  the distance (1 - Dice) between the two most distant raters, as a result midway between raters
-  does. This distance is measured without one outlier. If a region's loss is larger, the region
-  reverts to the vote.
+- A component that more than half of the raters marked is kept. If majorities can arise by chance,
+  or most of the raters used did not mark the component, it is kept only if the marks have similar
+  shapes. The label does not vanish if most of its vote is one component rather than specks.
+- A component that does not overlap the vote was found by more than half of the raters, or it was
+  rescued.
+- If raters leave out the same parts inside a label more often than by chance, these are detail,
+  such as spared vessels, and not errors: ties inside then follow the vote, i.e. become background.
+- A small label among other labels is at most slightly larger than most of its raters drew it; with
+  three raters or fewer it contains all voxels that most raters assigned to it.
+- For a rater who is used and agrees with most others, the Dice with the result is at most
+  `LARGEST_LOSS` lower than the Dice with the vote; the same holds for the intersection of two such
+  raters. Raters of a thin or tiny structure may differ fourfold in volume. The loss of a rater who
+  does not agree with most others may therefore be up to half of the distance (1 - Dice) between the
+  two most distant raters, which is the loss caused by a result midway between them. This distance
+  is computed without one outlier. If the loss in a region is larger, the region reverts to the
+  vote.
 
-If some raters did not find an object, its finders lose at most `LARGEST_LOSS`, unless the result is
-as close to them as the other finders are. Losses are not bounded if the vote is noise: it is then
-close to every rater because it shares their specks, which the result lacks.
+If some raters did not find an object, the loss of its finders is at most `LARGEST_LOSS`, unless the
+result is as close to them as the other finders are. Losses are not bounded if the vote is noise,
+since it is then close to every rater only because it contains the raters' specks, which the result
+lacks.
 """
 
 from __future__ import annotations
@@ -58,53 +62,54 @@ LARGEST_LOSS = 0.02
 #: Two raters agree if their Dice is at least this.
 AGREEMENT = 0.9
 
-#: Largest loss for other raters, as a fraction of the largest distance between two raters: a result
-#: midway between them has half of it.
+#: Largest loss for other raters, as a fraction of the largest distance between two raters: the loss
+#: due to a result midway between them is half of this distance.
 TO_THE_MIDDLE = 0.5
 
-#: With more raters, intersections of pairs are not checked: they are too many, and each rater
-#: matters less.
+#: With more raters, intersections of pairs are not checked, since there are too many and each rater
+#: has less influence.
 MOST_IN_PAIRS = 8
 
 #: The best corroborated raters are those whose mean distance (1 - Dice) to their two nearest raters
-#: is at most this multiple of the smallest.
+#: is at most this multiple of the smallest such distance.
 CORROBORATION = 2.0
 
-#: The vote is noise if more than this fraction of it is in specks that the answer does not have.
+#: The vote is noise if more than this fraction of it consists of specks that the result lacks.
 NOISE = 0.002
 
-#: A component of the vote may be lost if at least this number is expected by chance.
+#: A component of the vote may be lost if at least this number of components is expected by chance.
 CHANCE = 0.001
 
-#: Number of ways in which a component can grow by a voxel, for the chance of large components.
+#: Number of positions at which a component can grow by a voxel, for the probability that large
+#: components arise by chance.
 WAYS_TO_CONNECT = 8.0
 
-#: Intraclass correlation inside a label from which omissions are shared. It is 1/3 if two of four
-#: raters leave out the same part, .2 if their contours vary as well, and 0 for independent
-#: omissions, where it exceeded .05 in one real case of twenty.
+#: Intraclass correlation inside a label above which omissions are considered shared. It is 1/3 if
+#: two of four raters leave out the same part, 0.2 if their contours vary as well, and 0 for
+#: independent omissions; for these it exceeded 0.05 in one of twenty real cases.
 LEAST_SHARED = 0.07
 
 #: A label with fewer voxels is small: nearly all of it is close to its contour, so omissions are
-#: variations of the contour, not missed parts.
+#: contour variations, not missed parts.
 SMALL_LABEL = 1000
 
-#: With at most this many raters there are too few pairs to estimate shared detail, so that a small
-#: label keeps its vote.
+#: With at most this many raters there are too few pairs to estimate shared detail, so a small label
+#: keeps its vote.
 FEW_RATERS = 3
 
-#: Largest ratio of a small label's volume to that of its vote or its raters' median.
+#: Maximum ratio of a small label's volume to that of its vote or to its raters' median volume.
 LARGEST_GROWTH = 1.1
 
-#: Scale at which vote shares are rounded to integers, so that sums are exact.
+#: Factor by which vote shares are scaled and rounded to integers, so that sums are exact.
 VOTES_OF_ALL = 1 << 20
 
-#: Kernel along each axis for summing votes over the neighbourhood.
+#: Kernel along each axis for summing votes over the neighbourhood of a voxel.
 NEIGHBOURS = (1, 2, 1)
 
-#: A share of votes above this is a majority.
+#: A vote share above this is a majority.
 MAJORITY = 0.5 + 1e-9
 
-#: Distance in voxels from answer and vote beyond which marks are taken to be chance.
+#: Distance in voxels from result and vote beyond which marks are attributed to chance.
 FAR = 3
 
 #: Margin in voxels around a component in which its marks are collected.
@@ -112,42 +117,44 @@ REACH = 2
 
 
 class BoundChanges(NamedTuple):
-    """Number of changes of a label by the bound."""
+    """Number of changes that the bound made to a label."""
 
     restored: int = 0  #: Restored components that a majority marked
-    removed: int = 0  #: Removed components that no majority found
-    returned: int = 0  #: Regions that reverted to the vote's outline
-    untied: int = 0  #: Tied voxels removed because raters share what they leave out
+    removed: int = 0  #: Removed components that no majority marked
+    returned: int = 0  #: Regions that reverted to the vote
+    untied: int = 0  #: Tied voxels removed because raters leave out the same parts
     given_up: int = 0  #: Voxels removed because a small label was too large
-    regained: int = 0  #: Voxels that most raters gave it, taken back from other labels
-    vote_is_noise: bool = False  #: Whether the vote has specks that the answer does not
+    #: Voxels that most raters assigned to the label, taken back from other labels
+    regained: int = 0
+    vote_is_noise: bool = False  #: Whether the vote contains specks that the result lacks
 
     @property
     def any(self) -> bool:
-        """Whether the bound changed the answer."""
+        """Whether the bound changed the result."""
         return self != BoundChanges(vote_is_noise=self.vote_is_noise)
 
 
 class BoundedLabel(NamedTuple):
-    """A label's mask in a box after applying the bound, and the changes."""
+    """A label's mask in a box after applying the bound, and the number of changes."""
 
     mask: Blocked
     changes: BoundChanges = BoundChanges()
-    #: Voxels that most raters gave the label, taken back from other labels; None: there are none.
+    #: Voxels that most raters assigned to the label, taken back from other labels; None if there
+    #: are none.
     regained: Blocked | None = None
 
 
 def bound_harm(
     masks: RaterMasks, index: int, voted: Blocked, voters: LabelVoters, box: Box
 ) -> BoundedLabel:
-    """Apply the bound to the result of a label.
+    """Apply the bound to the result for one label.
 
     Parameters
     ----------
     masks : RaterMasks
         Raters, with copies merged.
     index : int
-        Index of the label, which is not absent.
+        Index of the label, which must not be absent.
     voted : Blocked
         Label index by voxel.
     voters : LabelVoters
@@ -188,14 +195,14 @@ def _but(one: Mask, other: Mask) -> Mask:
 
 @dataclass(frozen=True)
 class _Case:
-    """One label's answer and votes in a box."""
+    """The result and the votes for one label in a box."""
 
     masks: RaterMasks
     index: int
     answer: Blocked
-    others: Blocked  #: Where the answer has other foreground labels
-    vote: Blocked  #: Where more than half mark the label
-    tied: Blocked  #: Where exactly half mark the label
+    others: Blocked  #: Where the result has other foreground labels
+    vote: Blocked  #: Where more than half of the raters marked the label
+    tied: Blocked  #: Where exactly half of the raters marked the label
     voters: LabelVoters
     box: Box
 
@@ -203,7 +210,7 @@ class _Case:
     def of(
         cls, masks: RaterMasks, index: int, voted: Blocked, voters: LabelVoters, box: Box
     ) -> _Case:
-        """Collect a label's fields from the raters and the result."""
+        """Collect the fields of one label from the raters and the result."""
 
         def fields(block: Box) -> tuple[Mask, Mask, Mask, Mask]:
             decision = voted.read(block)
@@ -218,11 +225,11 @@ class _Case:
         return cls(masks, index, answer, others, vote, tied, voters, box)
 
     def marks(self, box: Box) -> Mask:
-        """Return (J, \\*box) the raters' masks."""
+        """Return the (J, \\*box) masks of the raters."""
         return unpack_bits(self.masks.bits(self.index, box), self.voters.number)
 
     def bounded(self) -> tuple[Blocked, BoundChanges]:
-        """Return the bounded answer and the changes."""
+        """Return the bounded result and the number of changes."""
         if not self.answer.any() and self.vote_is_one_thing():
             return self.largest_of_vote, BoundChanges(restored=1)
         restored, number_restored = self.wrongly_lost()
@@ -245,12 +252,12 @@ class _Case:
             return lost, 0
         pieces = block_pieces(lost)
         by_chance = self._chance_of_majority()
-        # In logarithms, since the power underflows for large pieces.
+        # Use logarithms, since the power underflows for large pieces.
         further = (pieces.sizes - 1) * np.log(np.maximum(WAYS_TO_CONNECT * by_chance, 1e-300))
         kept = np.log(max(lost.size * by_chance, 1e-300)) + further < np.log(CHANCE)
         kept[0] = False
-        # Marks need not be similar where not even one voxel is expected by chance, and the piece
-        # is not due to raters who marked something else.
+        # Marks need not be similar if not even one voxel is expected by chance and the piece is not
+        # due to raters who marked a different structure.
         unsure = kept.copy()
         if lost.size * by_chance < 1:
             unsure &= pieces.counts(self._without_majority(lost)) > 0
@@ -273,7 +280,7 @@ class _Case:
     def _chance_of_majority(self) -> float:
         """Return the probability that most raters mark a voxel by chance, independently.
 
-        Each rater's rate is measured far from answer and vote.
+        Each rater's rate is measured far from the result and the vote.
         """
         near = self.answer.map(np.logical_or, self.largest_of_vote)
 
@@ -292,17 +299,17 @@ class _Case:
         return float(number_who_mark[len(marked) // 2 + 1 :].sum())
 
     def vote_is_one_thing(self) -> bool:
-        """Whether at least half of the vote is one component, which is not a speck."""
+        """Return whether at least half of the vote is one component, which is not a speck."""
         return self.largest_of_vote.count() >= max(LEAST_VOXELS, self.vote.count() / 2)
 
     @cached_property
     def largest_of_vote(self) -> Blocked:
-        """The vote's largest component."""
+        """Largest component of the vote."""
         pieces = block_pieces(self.vote)
         return pieces.any_of(np.arange(pieces.number + 1) == pieces.sizes.argmax())
 
     def _marked_alike(self, pieces: BlockPieces, piece: int) -> bool:
-        """Return whether the raters' marks around a piece, outside the answer, are similar."""
+        """Return whether the raters' marks around a piece, outside the result, are similar."""
         wide = _within(pieces.box(piece), REACH, self.box)
         marks = self.marks(wide)
         around = label_pieces(marks.any(axis=0) & ~self.answer.read(wide)).places
@@ -311,7 +318,7 @@ class _Case:
         return mean_dice(drawn[drawn.reshape(len(drawn), -1).any(axis=1)]) >= LEAST_AGREEMENT
 
     def wrongly_gained(self, mask: Blocked) -> tuple[Blocked, int]:
-        """Return components that neither the vote nor most raters have, and are not rescued."""
+        """Return components that are neither in the vote nor marked by most raters nor rescued."""
         gained = lost_pieces(mask, self.vote)
         if not gained.any():
             return gained, 0
@@ -324,9 +331,9 @@ class _Case:
         return pieces.any_of(wrong), int(wrong.sum())
 
     def _pieces_of_objects(self, pieces: BlockPieces) -> NDArray[np.int32]:
-        """Return pieces that belong to objects which some raters did not find."""
+        """Return the pieces that belong to objects which some raters did not find."""
         found = [np.zeros(0, np.int32)]
-        # In the order of blocks, since pieces are recomputed for each block.
+        # Process in block order, since pieces are recomputed for each block.
         boxes = [intersection(one.box, self.box) for one in self.voters.found]
         blocks = [next(pieces.places.blocks.touching(box)) for box in boxes]
         for number in np.argsort(blocks, kind="stable").tolist():
@@ -338,8 +345,8 @@ class _Case:
     def _shared_inside(self, mask: Blocked) -> float:
         """Return the intraclass correlation of raters inside a mask; 0 without ties.
 
-        It is the variance of the raters' mean in excess of that of independent raters, over the
-        mean variance of a rater.
+        The correlation is the excess variance of the raters' mean, relative to independent raters,
+        divided by the mean variance of a rater.
         """
         asked = self.voters.asked
         if len(asked) < 3 or not mask.map(np.logical_and, self.tied).any():
@@ -376,8 +383,9 @@ class _Case:
     def growth(self, mask: Blocked) -> Blocked:
         """Return voxels to remove from a small label that is too large, fewest votes first.
 
-        Among equal votes, those with fewest votes around them go first. Voxels equal in both go
-        together, so that the result does not depend on the order of voxels.
+        Among voxels with equal votes, those with the fewest votes around them are removed first.
+        Voxels with equal values of both are removed together, so that the result does not depend on
+        the order of voxels.
         """
         size, voxels = float(self.vote.count()), mask.count()
         if voxels > LARGEST_GROWTH * size and size < SMALL_LABEL and len(self.voters.asked):
@@ -408,15 +416,16 @@ class _Case:
         return Blocked.made(gained.blocks, given_up)
 
     def _drawn(self) -> NDArray[np.int64]:
-        """Return the number of voxels of each rater who is used."""
+        """Return the number of voxels drawn by each rater who is used."""
         blocks = (self.marks(box)[self.voters.asked] for box in self.vote.boxes)
         drawn = [np.count_nonzero(one.reshape(len(one), -1), axis=1) for one in blocks]
         return np.asarray(np.sum(drawn, axis=0))
 
     def _votes_around(self, block: Box) -> NDArray[np.int64]:
-        """Return (2, \\*block) votes of each voxel, and of its neighbourhood.
+        """Return the (2, \\*block) votes for each voxel, and for its neighbourhood.
 
-        Integers, whose sums do not depend on the order, so that mirroring changes nothing.
+        Votes are integers, so their sums do not depend on the order, and the result is invariant to
+        mirroring.
         """
         wide = _within(block, 1, self.box)
         votes = np.rint(self.masks.share(self.index, wide) * VOTES_OF_ALL).astype(np.int64)
@@ -427,7 +436,7 @@ class _Case:
         return np.stack([votes[here], around[here]])
 
     def returned(self, mask: Blocked) -> tuple[Blocked, int]:
-        """Revert regions to the vote in which raters lose too much; return their number, too."""
+        """Revert regions in which raters lose too much to the vote; also return their number."""
         asked = self.voters.asked
         if len(asked) < 3:
             return mask, 0
@@ -439,15 +448,15 @@ class _Case:
 
         regions = block_pieces(Blocked.made(mask.blocks, drawn_or_voted))
         changed = regions.counts(mask.map(np.not_equal, self.vote))
-        # Fewer changed voxels hardly lower a Dice, or are noise of the contour.
+        # Smaller changes hardly lower a Dice, or are contour noise.
         judged = (changed > LARGEST_LOSS / 4 * regions.counts(self.vote)) & (
             changed >= LEAST_VOXELS
         )
-        # Regions next to other labels are skipped: reverting one side of a common contour would
-        # leave gaps.
+        # Regions next to other labels are skipped, since reverting one side of a common contour
+        # would leave gaps.
         judged &= regions.counts(self.others) == 0
         judged[0] = False
-        # Outlines of objects that some raters did not find are fused from their finders only.
+        # Outlines of objects that some raters did not find are fused only from their finders.
         by_finders = np.zeros(regions.number + 1, bool)
         by_finders[self._pieces_of_objects(regions)] = True
         with_ties, without = np.zeros((2, regions.number + 1), bool)
@@ -469,7 +478,7 @@ class _Case:
     def _votes_of(
         self, regions: BlockPieces, judged: Mask, mask: Blocked
     ) -> Iterator[tuple[int, _RegionVotes]]:
-        """Yield the votes of judged regions, merged over blocks."""
+        """Yield the votes of the judged regions, merged over blocks."""
         begun: dict[int, _RegionVotes] = {}
         blocks_of = np.zeros(regions.number + 1, np.int64)
         for numbers in regions.numbers:
@@ -491,7 +500,7 @@ class _Case:
                     yield piece, votes
 
     def vote_is_noise(self) -> bool:
-        """Return whether a relevant part of the vote is specks that the answer lacks."""
+        """Return whether a relevant part of the vote consists of specks that the result lacks."""
         pieces = block_pieces(self.vote)
         small = pieces.sizes < LEAST_VOXELS
         if not small[1:].any():
@@ -502,17 +511,17 @@ class _Case:
 
 
 class _RegionVotes(NamedTuple):
-    """Distinct combinations of raters, vote and answer at a region's voxels."""
+    """Distinct combinations of raters, vote and result at the voxels of a region."""
 
     drawn: Mask  #: (J, P) masks of the raters who are used
-    vote: Mask  #: (P,)
-    tied: Mask  #: (P,)
-    answer: Mask  #: (P,)
-    counts: NDArray[np.int64]  #: (P,) number of voxels
+    vote: Mask  #: (P,) whether the vote contains the voxels
+    tied: Mask  #: (P,) whether the vote is tied
+    answer: Mask  #: (P,) whether the result contains the voxels
+    counts: NDArray[np.int64]  #: (P,) number of voxels with each combination
 
     @classmethod
     def of(cls, drawn: Mask, vote: Mask, tied: Mask, answer: Mask) -> _RegionVotes:
-        """Count combinations of (J, N) and (N,) flags."""
+        """Count the combinations of (J, N) and (N,) flags."""
         rows = np.concatenate([drawn, vote[None], tied[None], answer[None]])
         return cls._counted(rows, np.ones(rows.shape[1], np.int64))
 
@@ -541,9 +550,9 @@ class _RegionVotes(NamedTuple):
 def _ties_of_better(votes: _RegionVotes, by_finders: bool) -> bool | None:
     """Decide whether a region reverts to the vote, and how ties of the vote are resolved.
 
-    Returns None if raters do not lose too much, so that the answer is kept; True if the region
-    reverts to the vote with ties as in the answer; False if ties become background, because the
-    best corroborated raters would lose otherwise.
+    Returns None if raters do not lose too much, so that the result is kept; True if the region
+    reverts to the vote with ties as in the result; False if it reverts with ties as background,
+    because the best corroborated raters would otherwise lose.
 
     Parameters
     ----------
@@ -567,16 +576,16 @@ def _ties_of_better(votes: _RegionVotes, by_finders: bool) -> bool | None:
 
 
 class _Overlaps(NamedTuple):
-    """Dice of answer and vote with the raters in a region."""
+    """Dice of the result and the vote with the raters in a region."""
 
     between: Floats  #: (J, J) Dice of each pair of raters
-    answer: Floats  #: (J,) Dice of the answer with each rater
+    answer: Floats  #: (J,) Dice of the result with each rater
     vote: Floats  #: (J,) Dice of the vote with each rater
-    lost_by_pairs: Floats  #: (J, J) loss of Dice with the intersection of two raters
+    lost_by_pairs: Floats  #: (J, J) loss of Dice for the intersection of two raters
 
     @classmethod
     def of(cls, drawn: Mask, answer: Mask, vote: Mask, counts: NDArray[np.int64]) -> _Overlaps:
-        """Compute from (J, P) masks, (P,) answer and vote, and (P,) voxel counts."""
+        """Compute the overlaps from (J, P) masks, (P,) result and vote, and (P,) voxel counts."""
         raters = len(drawn)
         # Counts are exact in double precision.
         maps = np.concatenate([drawn, answer[None], vote[None]]).astype(np.float64)
@@ -599,7 +608,7 @@ class _Overlaps(NamedTuple):
         return bool(lost.any() or lost_by_pairs.any())
 
     def _least_dice(self) -> float:
-        """Return the smallest Dice between two raters, without one outlier."""
+        """Return the smallest Dice between two raters, excluding one outlier."""
         farthest = np.unravel_index(self.between.argmin(), self.between.shape)
         rest = [np.delete(np.delete(self.between, j, axis=0), j, axis=1) for j in farthest]
         return max(float(dices.min()) for dices in rest)
@@ -607,14 +616,14 @@ class _Overlaps(NamedTuple):
     def finders_lose(self) -> bool:
         """Return whether a finder loses relative to both the vote and the other finders.
 
-        Since some raters did not find the object, the vote may be too small, and equal to the
-        intersection of two finders: so only single raters are checked.
+        Since some raters did not find the object, the vote may be too small and equal to the
+        intersection of two finders. Therefore only single raters are checked.
         """
         others = (self.between.sum(axis=1) - 1) / (len(self.answer) - 1)
         return bool((np.minimum(self.vote, others) - self.answer > LARGEST_LOSS).any())
 
     def corroborated_lose(self) -> bool:
-        """Return whether the best corroborated raters, if not all, lose on average."""
+        """Return whether the best corroborated raters, if not all raters, lose on average."""
         between = self.between.copy()
         np.fill_diagonal(between, -1)
         distance = 1 - np.sort(between, axis=1)[:, -2:].mean(axis=1)
@@ -625,18 +634,18 @@ class _Overlaps(NamedTuple):
 
 
 def _lost_by_pairs(maps: Floats, sizes: Floats, counts: NDArray[np.int64]) -> Floats:
-    """Return (J, J) loss of Dice with intersections of two raters, relative to the vote.
+    """Return the (J, J) loss of Dice for intersections of two raters, relative to the vote.
 
-    With more than `MOST_IN_PAIRS` raters nothing is computed; entries are then -1.
+    With more than `MOST_IN_PAIRS` raters the losses are not computed; all entries are then -1.
 
     Parameters
     ----------
     maps : (J + 2, P) ndarray
-        Raters, answer and vote.
+        Masks of the raters, the result and the vote.
     sizes : (J + 2,) ndarray
-        Number of voxels of each.
+        Number of voxels in each mask.
     counts : (P,) ndarray
-        Number of voxels of each column.
+        Number of voxels represented by each column.
     """
     raters = len(maps) - 2
     lost = np.full((raters, raters), -1.0)
@@ -651,6 +660,6 @@ def _lost_by_pairs(maps: Floats, sizes: Floats, counts: NDArray[np.int64]) -> Fl
 
 
 def _dices(shared: Floats) -> Floats:
-    """Return the Dice of each pair of masks from the matrix of intersections."""
+    """Return the Dice of each pair of masks, given the matrix of intersections."""
     sizes = np.diag(shared)
     return dice_of(shared, sizes[:, None] + sizes)

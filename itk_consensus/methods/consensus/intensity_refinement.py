@@ -1,13 +1,13 @@
-"""Combine votes with intensities, learned where raters agree and weighted by held-out raters.
+"""Combine votes with intensities, learned where raters agree, validated on held-out raters.
 
-Intensities of each label are learned from voxels on which all raters agree: their local mean and
-variance around a disputed voxel give the likelihood of its intensity under each label. The
-likelihood's exponent is chosen by cross-validation: each rater in turn is predicted, where the
-others disagree, from the others' votes with and without intensities, and the exponent is that with
-the largest minimum gain over raters. If no exponent improves the prediction of every rater,
-intensities are not used. They rank disputed voxels, but do not change a label's volume, since
-raters decide whether the contour is at half of the contrast or at its foot: each label keeps the
-volume that the fuser expects.
+The intensity distribution of each label is learned from voxels on which all raters agree: their
+local mean and variance around a disputed voxel give the likelihood of its intensity under each
+label. The exponent of the likelihood is chosen by cross-validation: each rater in turn is
+predicted, where the others disagree, from the others' votes with and without intensities, and the
+exponent with the largest minimum gain over raters is used. If no exponent improves the prediction
+of every rater, intensities are not used. Intensities rank disputed voxels, but do not change a
+label's volume, since raters decide whether the contour is at half of the contrast or at its foot:
+each label keeps its expected volume under the fuser's probabilities.
 """
 
 from __future__ import annotations
@@ -28,34 +28,35 @@ Floats = NDArray[np.float64]
 
 #: Candidate exponents of the likelihood.
 _WEIGHTS = (0.125, 0.25, 0.5, 1.0)
-#: Pseudo-votes for every label, so that no vote is certain.
+#: Pseudo-votes for every label, so that no label has probability 0 or 1.
 _PSEUDO_VOTES = 0.5
 #: Minimum number of disputed voxels for estimating a gain.
 _FEWEST_VOXELS = 10
 #: Degrees of freedom of Student's t, which is robust to outliers such as partial volumes.
 _DEGREES_OF_FREEDOM = 4.0
-#: Deviations from a label's median at which intensities are clipped.
+#: Number of deviations from a label's median at which intensities are clipped.
 _CLIPPED_AT = 3.0
-#: Median absolute deviation to standard deviation of a Gaussian.
+#: Factor from median absolute deviation to standard deviation, for a Gaussian.
 _MAD_TO_DEVIATION = 1.4826
 #: Weight of the whole region relative to the neighbourhood of a voxel.
 _REGION_WEIGHT = 0.01
 #: Variance added to every label, as a fraction of the labels' mean variance.
 _VARIANCE_FLOOR = 0.1
-#: Number of iterations for fitting label preferences.
+#: Number of iterations for fitting the label preferences of a rater.
 _HABIT_STEPS = 10
 _NOBODY = -1
-#: Distance to the border, in smallest voxel sides, of inner voxels, and the minimum fraction of
-#: inner voxels for a label that is not a thin line.
+#: Minimum distance of inner voxels to the border, in units of the smallest voxel side, and minimum
+#: fraction of inner voxels for a label that is not a thin line.
 _INSIDE = 2.2
 _LEAST_INSIDE = 0.05
 
 
 @dataclass(frozen=True)
 class HeldOutChoice(Estimate):
-    """Exponent of the intensities' likelihood, chosen by held-out raters."""
+    """Exponent of the intensity likelihood, chosen by predicting held-out raters."""
 
-    weight: float  #: 0 if the prediction of some rater does not improve, or none can be evaluated
+    #: 0 if the prediction of some rater does not improve, or no rater can be evaluated
+    weight: float
     #: (J,) increase of each held-out rater's mean log likelihood; NaN if unknown.
     gains: tuple[float, ...]
 
@@ -64,21 +65,21 @@ class HeldOutChoice(Estimate):
 class IntensityModel:
     """Local intensity distributions of labels around disputed voxels."""
 
-    voxels: DisputedVoxels  #: In a box with a margin
+    voxels: DisputedVoxels  #: Disputed voxels, in a box with a margin
     image: Floats
-    sigmas: Sequence[float]  #: Standard deviation of the neighbourhood in voxels, per axis
+    sigmas: Sequence[float]  #: Standard deviation of the neighbourhood in voxels along each axis
 
     def log_likelihoods(
         self, agreed: NDArray[np.int64], asked: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        """Return (K, N) log likelihood of the intensity of voxels under each label.
+        """Return the (K, N) log likelihood of the voxels' intensities under each label.
 
         Parameters
         ----------
         agreed : (P,) ndarray of int64
             Label index of unanimous patterns, else -1.
         asked : (P,) ndarray of bool
-            Patterns of the N voxels.
+            Selected patterns, which N voxels have.
         """
         settled = self.voxels.expand(agreed, outside=_NOBODY)
         places = np.flatnonzero(self.voxels.expand(asked))
@@ -86,7 +87,7 @@ class IntensityModel:
         classes = []
         for label in range(self.voxels.patterns.number_of_labels):
             shown = settled == label
-            # For a label without unanimous voxels use the distribution of all of them.
+            # For a label without unanimous voxels, use the distribution of all unanimous voxels.
             classes.append(self._surroundings(shown if shown.any() else everything, places))
         floor = _VARIANCE_FLOOR * np.mean([spread for _, _, spread in classes])
         return np.stack(
@@ -96,7 +97,7 @@ class IntensityModel:
     def _surroundings(
         self, shown: NDArray[np.bool_], places: NDArray[np.intp]
     ) -> tuple[Floats, Floats, float]:
-        """Return local mean and variance of a label at voxels, and its variance in the region."""
+        """Return a label's local mean and variance at `places`, and its variance in the region."""
         values = self.image[shown]
         middle = float(np.median(values))
         spread = (_MAD_TO_DEVIATION * float(np.median(np.abs(values - middle)))) ** 2
@@ -113,7 +114,7 @@ class IntensityModel:
         return smoothed
 
     def choose_weight(self) -> HeldOutChoice:
-        """Choose the exponent with the largest minimum gain; 0 if that is not positive."""
+        """Return the exponent with the largest minimum gain; 0 if this gain is not positive."""
         raters = self.voxels.patterns.number_of_raters
         if not self.has_inside():
             return HeldOutChoice(0.0, (np.nan,) * raters)
@@ -127,12 +128,13 @@ class IntensityModel:
     def has_inside(self) -> bool:
         """Return whether the unanimous voxels of some foreground label are more than a thin line.
 
-        Intensities of thin lines are affected by partial volume: on real vessels, using them
-        removed detail that raters share.
+        The intensities of thin lines are affected by partial volume effects: using them removed
+        detail that raters share in real images of vessels.
         """
         agreed, _ = _agreement(self.voxels.patterns.patterns, self.voxels.patterns.number_of_labels)
         settled = self.voxels.expand(agreed, outside=_NOBODY)
-        # In smallest voxel sides; the time axis, which is not smoothed, gets a huge side.
+        # In units of the smallest voxel side; the time axis, which is not smoothed, gets a very
+        # large side.
         sides = np.array([max(self.sigmas) / max(sigma, 1e-9) for sigma in self.sigmas])
         for label in range(1, self.voxels.patterns.number_of_labels):
             shown = settled == label
@@ -164,13 +166,13 @@ class IntensityModel:
         return np.array(scores[1:]) - scores[0]
 
     def refine(self, shares: Callable[[int], NDArray[Any]], weight: float) -> Floats:
-        """Return (K, N) probabilities at the disputed voxels, including intensities.
+        """Return the (K, N) probabilities at the disputed voxels, given votes and intensities.
 
         Parameters
         ----------
         shares : callable
-            Returns a fuser's (N,) probabilities of a label index. They are treated as vote shares,
-            with pseudo-votes added, since certain probabilities could not be changed by the image.
+            Returns a fuser's (N,) probabilities of a label index. They are treated as vote shares
+            with pseudo-votes added, since the image could not change probabilities of 0 and 1.
         """
         patterns = self.voxels.patterns
         agreed, disputed = _agreement(patterns.patterns, patterns.number_of_labels)
@@ -181,14 +183,14 @@ class IntensityModel:
         return np.exp(_balance(log_weights, np.exp(prior).sum(axis=1)))
 
     def _rows(self, asked: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the (N,) pattern of each voxel with one of the requested patterns."""
+        """Return the (N,) pattern of each voxel that has one of the selected patterns."""
         rows = np.where(asked, np.arange(len(asked)), _NOBODY)
         volume = self.voxels.expand(rows, outside=_NOBODY).reshape(-1)
         return np.asarray(volume[volume != _NOBODY])
 
 
 def _agreement(votes: NDArray[Any], missing: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return (P,) label index of unanimous patterns, else -1, and whether raters disagree."""
+    """Return (P,) the label index of unanimous patterns, else -1, and whether raters disagree."""
     lowest = votes.min(axis=1).astype(np.int64)
     highest = np.where(votes == missing, 0, votes).max(axis=1)
     disputed = (lowest != missing) & (lowest != highest)
@@ -196,20 +198,20 @@ def _agreement(votes: NDArray[Any], missing: int) -> tuple[NDArray[np.int64], ND
 
 
 def _all_but(rater: int, number: int) -> Floats:
-    """Return weights of 1, and 0 for one rater."""
+    """Return weights of 1 for all raters but one, whose weight is 0."""
     weights = np.ones(number)
     weights[rater] = 0.0
     return weights
 
 
 def _log_shares(votes: NDArray[Any]) -> Floats:
-    """Return (N, K) log vote shares with pseudo-votes."""
+    """Return the (N, K) log vote shares, with pseudo-votes."""
     counted = votes + _PSEUDO_VOTES
     return np.asarray(np.log(counted / counted.sum(axis=1, keepdims=True)))
 
 
 def _student(value: Floats, mean: Floats, variance: Floats) -> Floats:
-    """Return the log density of Student's t, up to a constant."""
+    """Return the log density of Student's t distribution, up to a constant."""
     variance = np.maximum(variance, np.finfo(float).tiny)
     tail = (_DEGREES_OF_FREEDOM + 1) / 2
     distance = (value - mean) ** 2 / (variance * _DEGREES_OF_FREEDOM)
@@ -223,15 +225,15 @@ def _normalise(log_weights: Floats) -> Floats:
 def _prediction_score(log_weights: Floats, drawn: NDArray[np.int64]) -> float:
     """Return the mean log likelihood of a rater's labels, given fitted label frequencies.
 
-    Frequencies are fitted, so that a rater who draws too much or too little is no evidence against
-    the image.
+    Frequencies are fitted, so that a rater who draws too much or too little does not count as
+    evidence against the image.
     """
     often = np.bincount(drawn, minlength=len(log_weights))
     return float(_log_of(_balance(log_weights, often), drawn).mean())
 
 
 def _balance(log_weights: Floats, often: NDArray[Any]) -> Floats:
-    """Return (K, N) log probabilities with an offset per label that fits its expected count."""
+    """Return (K, N) log probabilities, offset for each label to fit its expected count."""
     habit = np.zeros((len(log_weights), 1))
     for _ in range(_HABIT_STEPS):
         expected = np.exp(_normalise(log_weights + habit)).sum(axis=1)

@@ -1,4 +1,4 @@
-"""IntensityRefinementFilter: refine a fuser's result at disputed voxels by intensities."""
+"""IntensityRefinementFilter: refine a fuser's result at disputed voxels using intensities."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from itk_consensus.space.boxes import in_space
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 
-#: Default of IntensitySigma, in smallest voxel sides.
+#: Default of IntensitySigma, in units of the smallest voxel side.
 SIGMA_SIDES = 8.0
-#: Margin around disputed voxels, in standard deviations, in which intensities are used.
+#: Margin around disputed voxels in which intensities are used, in standard deviations.
 _REACH = 2.0
 
 
 class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
-    """Refines a fuser's result by the image where raters disagree. No training data are needed.
+    """Refines a fuser's result with image intensities where raters disagree, without training data.
 
-    The intensities of each label are learned from voxels on which all raters agree; around a
-    disputed voxel they give the likelihood of its intensity under each label. The likelihood's
-    exponent is chosen by held-out raters: the prediction of each of them from the others must
-    improve, else it is 0 and the result is the fuser's, which GetFilterResult() returns. At least
-    three raters are needed, or none can be held out.
+    The intensity distribution of each label is learned from voxels on which all raters agree;
+    around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
+    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
+    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
+    which GetFilterResult() returns. At least three raters are needed for holding one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
 
-    # Not relabelling: the fuser may treat label 0 as background. Not background padding:
-    # neighbourhoods are cropped at the image border.
+    # Not invariant to relabelling: the fuser may treat label 0 as background. Not invariant to
+    # background padding: neighbourhoods are cropped at the image border.
     laws = frozenset({"rater permutation", "unanimity"})
 
     Image = Parameter(optional(ImageLike()), None, "The image the labels were drawn on.")
@@ -116,7 +116,7 @@ def _refine(
     fused: FusedShares,
     decision: NDArray[Any],
 ) -> VolumeFusion:
-    """Refine decision (in place) and probabilities of the fuser at disputed voxels."""
+    """Refine the fuser's decision (in place) and probabilities at disputed voxels."""
     voxels = model.voxels
 
     def of_disputed(label: int) -> NDArray[Any]:
@@ -134,7 +134,7 @@ class RefinedShares(VoxelShares):
 
     fused: FusedShares
     voxels: DisputedVoxels
-    refined: NDArray[np.float64]  #: (K, N) at the disputed voxels
+    refined: NDArray[np.float64]  #: (K, N) refined probabilities at the disputed voxels
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         self.fused.write(label, out)

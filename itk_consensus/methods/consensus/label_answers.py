@@ -1,4 +1,4 @@
-"""Compressed answers of the labels, and the decision between labels."""
+"""Compressed results for single labels, and the choice between labels."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Indices = NDArray[np.signedinteger[Any]]
 
 
 class PackedShares(NamedTuple):
-    """Compressed volume, most of whose voxels are exactly 0 or 1, by plane."""
+    """Compressed volume whose voxels are mostly 0 or 1, stored by plane."""
 
     shape: tuple[int, ...]
-    ones: NDArray[np.uint8]  #: (planes, bytes) a bit per voxel: whether it is 1
-    others: NDArray[np.uint8]  #: (planes, bytes) a bit per voxel: whether it is neither 0 nor 1
+    ones: NDArray[np.uint8]  #: (planes, bytes) one bit per voxel: whether it is 1
+    others: NDArray[np.uint8]  #: (planes, bytes) one bit per voxel: whether it is neither 0 nor 1
     begin: NDArray[np.int64]  #: (planes + 1,) start of each plane in `values`
     values: NDArray[Any]  #: (n,) values that are neither 0 nor 1
 
@@ -79,15 +79,15 @@ class PackedShares(NamedTuple):
 
 
 class LabelAnswer(NamedTuple):
-    """A label's answer in the part of the volume where raters differ about it."""
+    """Result for one label in the part of the volume where raters differ about it."""
 
     box: Box
-    #: float32 probabilities in a box around this one, most of them 0 or 1
+    #: float32 probabilities in a box that contains this one; most are 0 or 1
     shares: Blocked
     cut: Cut
 
     def probability(self, part: Box) -> Singles:
-        """Return the (\\*part) probability in a part of the box."""
+        """Return the (\\*part) probabilities in a part of the box."""
         return self.shares.read(part)
 
 
@@ -95,12 +95,12 @@ class Leading(NamedTuple):
     """The label with the highest score so far at each voxel; ties go to the lower index."""
 
     box: Box
-    decision: Indices  #: (*box)
-    score: Singles  #: (*box)
+    decision: Indices  #: (*box) label index
+    score: Singles  #: (*box) score of that label
 
     @classmethod
     def of(cls, masks: RaterMasks, boxes: Mapping[int, Box], within: Box) -> Leading:
-        """Initialize with the unanimous labels of voxels outside the labels' boxes."""
+        """Initialise with the unanimous labels of voxels outside the labels' boxes."""
         decision = first_votes(masks, within)
         score = np.ones(decision.shape, np.float32)
         for label, box in boxes.items():
@@ -110,9 +110,9 @@ class Leading(NamedTuple):
         return cls(within, decision, score)
 
     def challenge(self, label: int, found: LabelAnswer, labels: int) -> None:
-        """Update where a label's score is higher; with two labels, where it is at least 1/2."""
+        """Update voxels where this label scores higher; with two labels, where it reaches 1/2."""
         both = intersection(found.box, self.box)
-        # In slabs if there is one block; reading part of a block decompresses all of it.
+        # Use slabs if there is one block; reading part of a block would decompress all of it.
         for part in slabs(both, VOXELS_AT_ONCE) if found.shares.is_whole else [both]:
             here = relative_to(part, self.box)
             score, decision = self.score[here], self.decision[here]

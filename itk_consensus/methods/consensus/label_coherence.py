@@ -1,8 +1,9 @@
-"""The coherence vote's answer for one label, computed in blocks of its box.
+"""Coherence vote for one label, computed in blocks of the label's box.
 
 Bands and windows depend on a limited neighbourhood, and quantities over the box (shared power, the
-maximum, votes on both sides of the contour) are sums of integers or maxima. So the result in blocks
-is identical to the last bit to that of the whole box, which is the only block in memory.
+maximum, votes on both sides of the contour) are sums of integers or maxima. The result computed in
+blocks is therefore bitwise identical to that computed on the whole box, which is the only block if
+the volume is in memory.
 """
 
 from __future__ import annotations
@@ -44,41 +45,41 @@ from itk_consensus.space.rater_field import RaterField
 
 
 class _BlockAnswer(NamedTuple):
-    """Intermediate result of a block."""
+    """Intermediate result for one block."""
 
     answer: Singles
-    detail: Singles  #: Weight of the unsmoothed votes at grid points
+    detail: Singles  #: Weight of the unsmoothed votes at the grid points
 
 
 @dataclass(frozen=True)
 class LabelField:
     """The raters' masks of one label in its box, which may extend beyond the volume."""
 
-    blocks: Blocks  #: Blocks of the box, which begins at 0
+    blocks: Blocks  #: Blocks of the box, whose coordinates begin at 0
     read: Callable[[Box], RaterField]
     weights: Floats
     scales: Scales
 
     def answer(self, pack: Callable[[Singles], Any]) -> tuple[Blocked, Cut]:
-        """Return the probability of each voxel, with blocks packed by `pack`, and the cut."""
+        """Return the probability of each voxel, with blocks compressed by `pack`, and the cut."""
         return _AnswerBuilder(self).answer(pack)
 
 
 class _AnswerBuilder:
-    """Computes one label's answer step by step."""
+    """Computes the result for one label step by step."""
 
     def __init__(self, field: LabelField) -> None:
         self.field, self.boxes = field, field.blocks.boxes()
-        #: `_BlockAnswer` and gains around each block, on the shelf if there are several blocks;
-        #: None for blocks without marks.
+        #: `_BlockAnswer` and gains around each block, stored on the shelf if there are several
+        #: blocks; None for blocks without marks.
         self.found: list[tuple[Any, Any] | None] = []
         self.shelf = Shelf() if len(self.boxes) > 1 else None
-        #: Masks of a single block, which is read once.
+        #: Masks of a single block, which is read only once.
         self._whole: RaterField | None = None
         self._counted: Mask | None = None
 
     def answer(self, pack: Callable[[Singles], Any]) -> tuple[Blocked, Cut]:
-        """See `LabelField.answer`."""
+        """Return the probabilities and the cut, as `LabelField.answer` does."""
         base, strongest = (0, 0), list[float]()
         for number, box in enumerate(self.boxes):
             one = self._coherence(box)
@@ -116,7 +117,7 @@ class _AnswerBuilder:
         return answer
 
     def _coherence(self, box: Box) -> Coherence | None:
-        """Return gains and votes of a block; None if nothing is marked in its neighbourhood."""
+        """Return gains and votes of a block; None if there is no mark in its neighbourhood."""
         scales = self.field.scales
         raters = self._read(scales.around_power(scales.around_windows(box)))
         if self.shelf is not None and not raters.masks.any():
@@ -124,11 +125,11 @@ class _AnswerBuilder:
         return coherence(raters, box, self.field.weights, scales)
 
     def _find_cut(self, common: float, strongest: float) -> Cut:
-        """Threshold the answer, then iterate: compute cut levels from the last cut's regions."""
+        """Threshold the result, then iterate: compute cut levels from the previous regions."""
         # Starting at 1/2 would lose structures that most raters miss, so start at half of the
-        # maximum; but only if raters share enough power.
+        # maximum, but only if raters share enough power.
         begin = min(0.5, strongest / 2) if common >= LEAST_COMMON else 0.5
-        # Fractions of a vote often lie exactly there; rounding must not decide their side.
+        # Vote fractions often lie exactly at the threshold; rounding must not decide on which side.
         chosen = self._choose(lambda one, _: one.answer > begin + TIE_TOLERANCE)
         cut = Cut(0.0, 1.0, 0.5)
         for _ in range(CUT_ROUNDS):
@@ -147,7 +148,7 @@ class _AnswerBuilder:
         return above
 
     def _choose(self, above: Callable[[_BlockAnswer, Mask], Mask]) -> Blocked:
-        """Return where `above` selects voxels of each block."""
+        """Return the voxels that `above` selects in each block."""
         parts: list[Any] = []
         for number in range(len(self.boxes)):
             one = self._load(number)
@@ -189,7 +190,7 @@ class _AnswerBuilder:
         return own
 
     def _detail(self, one: _BlockAnswer) -> KeptShares:
-        """Return the shares that `cut_answer` needs."""
+        """Return the shares required by `cut_answer`."""
         return KeptShares(one.detail[:0], one.detail, self.field.scales.steps)
 
     def _probability(self, number: int, cut: Cut, pack: Callable[[Singles], Any]) -> Any:

@@ -1,16 +1,17 @@
-"""Select the raters used for each label, and where they are used.
+"""Select the raters used for each label, and the regions in which they are used.
 
-Whether a structure exists and where its outline is are decided separately.
+The existence of a structure and the position of its outline are decided separately.
 
-- Existence is decided by majority: a label that more than half of the raters who annotated there
-  left empty is absent.
-- A rater who did not find an object that exists has no information about its outline, and is
+- Existence is decided by majority: a label is absent if more than half of the raters who annotated
+  its location left it empty.
+- A rater who did not find an existing object provides no information about its outline, and is
   excluded around it.
-- An object that no majority found exists only if `detection` finds it probable, given how many of
-  the other objects these raters miss; a single object gives no evidence.
-- A rater who marked something else than the others is excluded from the outline, since it would
-  decide wherever the others are split. A rater who covers the others, but leaked at one place,
-  marked the same and is used.
+- An object that no majority found is assumed to exist only if it is probable according to
+  `detection`, given how many of the other objects these raters miss; a single object provides no
+  such evidence.
+- A rater who marked a different structure than the others is excluded from the outline, since this
+  rater would decide wherever the others are split. A rater who covers the others' structure, but
+  leaked at one place, is still used.
 """
 
 from __future__ import annotations
@@ -32,58 +33,60 @@ from itk_consensus.space.pieces import BlockPieces, block_finders, block_pieces
 from itk_consensus.space.rater_field import bits_of, has_marks, marked_by_any
 from itk_consensus.votes.overlap import dice
 
-#: Minimum size of a component that is not chance: voxels of a lone mark, or shared by two raters.
+#: Minimum size in voxels of a lone mark, or of an intersection of two raters, that is not
+#: attributed to chance.
 LEAST_VOXELS = 6
 
-#: Minimum mean Dice between the finders of an object for them to have drawn the same.
+#: Minimum mean Dice between the finders of an object at which they are assumed to have drawn the
+#: same structure.
 LEAST_AGREEMENT = 0.5
 
-#: Minimum radius of an object, in smallest voxel sides. A thinner one may be missing in a rater's
-#: mask due to an error of the contour, which is information about the outline.
+#: Minimum radius of an object, in units of the smallest voxel side. A thinner object may be missing
+#: in a rater's mask due to a contour error, which is information about the outline.
 LEAST_RADIUS = 2.2
 
-#: Minimum number of objects for estimating how many of them the raters miss.
+#: Minimum number of objects for estimating what proportion of them the raters miss.
 LEAST_OBJECTS = 3
 
-#: Minimum informedness (sensitivity + specificity - 1) of a rater about the others' outline for a
-#: leak: it is 0 for a mask that is wider all around, or elsewhere.
+#: Minimum informedness (sensitivity + specificity - 1) about the others' outline at which a rater
+#: is considered to have leaked. It is 0 for a mask that is wider all around, or located elsewhere.
 LEAST_INFORMEDNESS = 0.5
 
-#: Width in voxels of the shell around the others' masks for measuring informedness.
+#: Width in voxels of the shell around the others' masks in which informedness is measured.
 OUTLINE = 2
 
 
 class FoundObject(NamedTuple):
-    """An object that exists and that some raters did not find."""
+    """An existing object that some raters did not find."""
 
     finders: tuple[int, ...]
-    voxels: int  #: Number of voxels that any rater marked
-    #: Probability that it exists, if no majority found it; else NaN.
+    voxels: int  #: Number of voxels marked by at least one rater
+    #: Probability that the object exists, if no majority found it; else NaN.
     there: float
-    box: Box  #: Bounding box of the cell
-    cell: Mask  #: (*box) voxels nearer to this object than to any other
-    where: Mask  #: (*box) voxels that any rater marked
+    box: Box  #: Bounding box of the object's cell
+    cell: Mask  #: (*box) voxels closer to this object than to any other
+    where: Mask  #: (*box) voxels marked by at least one rater
 
     @property
     def is_rescued(self) -> bool:
-        """Whether it was kept although no majority found it."""
+        """Whether the object was kept although no majority found it."""
         return not np.isnan(self.there)
 
 
 @dataclass(frozen=True)
 class LabelVoters:
-    """The raters used for one label."""
+    """Raters used for one label."""
 
     number: int  #: Number of raters, J
-    drew: Mask  #: (J,) whether a rater marked any of it
-    annotated: Mask  #: (J,) whether a rater annotated any voxel that some rater marked
-    absent: bool = False  #: Whether more than half of the latter left it empty
-    elsewhere: tuple[int, ...] = ()  #: Raters who marked something else and are not used
+    drew: Mask  #: (J,) whether each rater marked any voxel of the label
+    annotated: Mask  #: (J,) whether each rater annotated any voxel that some rater marked
+    absent: bool = False  #: Whether more than half of the latter raters left the label empty
+    elsewhere: tuple[int, ...] = ()  #: Raters who marked a different structure and are not used
     found: tuple[FoundObject, ...] = ()  #: Objects that some raters did not find
 
     @property
     def asked(self) -> NDArray[np.intp]:
-        """Indices of raters who drew the label and are used for its outline."""
+        """Indices of the raters who drew the label and are used for its outline."""
         return np.array([j for j in np.flatnonzero(self.drew) if j not in self.elsewhere], np.intp)
 
     @property
@@ -92,7 +95,7 @@ class LabelVoters:
         return tuple(one for one in self.found if one.is_rescued)
 
     def silent(self, box: Box) -> Mask | None:
-        """Return (J, \\*box) where a rater is excluded; None: nowhere."""
+        """Return a (J, \\*box) mask of where each rater is excluded; None: nowhere."""
         if not (self.elsewhere or self.found):
             return None
         silent = np.zeros((self.number, *(part.stop - part.start for part in box)), bool)
@@ -122,14 +125,16 @@ def label_voters(
     index : int
         Index of the label.
     elsewhere : sequence of int, optional
-        Raters who marked something else than the others; None if there are too many raters to be
-        compared: then all are used everywhere.
+        Raters who marked a different structure than the others; None if there are too many raters
+        to compare, in which case all are used everywhere.
     members : sequence of int
-        (J,) number of raters merged into each; copies count separately in the vote on absence.
+        (J,) number of raters merged into each entry; copies count separately in the vote on
+        absence.
     margin : sequence of int
-        Voxels per axis around an object in which raters who did not find it are excluded.
+        Margin in voxels per axis around an object within which raters who did not find it are
+        excluded.
     sides : (axes,) ndarray
-        The smallest voxel side in voxels of each axis.
+        Length of the smallest voxel side, in voxels along each axis.
     """
     around = masks.marked_box(index)
     if around is None:
@@ -149,14 +154,14 @@ def label_voters(
 def _has_leaked(
     masks: RaterMasks, index: int, around: Box, elsewhere: Sequence[int], rater: int
 ) -> bool:
-    """Return whether a rater matches the others' outline except for a leak (by informedness)."""
+    """Return whether a rater matches the others' outline except for a leak."""
     number = masks.number_of_raters
     blocks = masks.blocks(around).boxes()
     drew = np.any([has_marks(masks.bits(index, block), number) for block in blocks], axis=0)
     others = [j for j in np.flatnonzero(drew).tolist() if j not in elsewhere]
 
     def count(block: Box) -> list[int]:
-        """Count the others' intersection, the shell around them, and the rater's part of both."""
+        """Count the others' intersection, the shell around it, and the rater's voxels in both."""
         wide = widen_box(block, [OUTLINE] * len(block))
         marks = np.zeros((number, *(part.stop - part.start for part in wide)), bool)
         inside = intersection(wide, around)
@@ -179,7 +184,7 @@ def _has_leaked(
 
 
 def _drew_and_annotated(masks: RaterMasks, index: int, around: Box) -> tuple[Mask, Mask]:
-    """Return (J,) whether a rater marked any of a label, and annotated any marked voxel."""
+    """Return (J,) whether each rater marked any voxel of a label, and annotated any mark."""
     number = masks.number_of_raters
     drew, looked = np.zeros(number, bool), np.full(number, masks.present is None)
     for part in masks.parts(around):
@@ -203,8 +208,8 @@ def _partly_found_objects(
     margin: Sequence[int],
     sides: Floats,
 ) -> tuple[FoundObject, ...]:
-    """Return objects that exist and that some raters did not find."""
-    # Not with missing annotations, which are no misses, nor in 4D.
+    """Return the existing objects that some raters did not find."""
+    # Skipped with missing annotations, which are not misses, and in 4D.
     if masks.present is not None or len(masks.shape) > 3:
         return ()
     pieces = _FoundPieces.of(masks, index, masks.blocks(around), away)
@@ -235,10 +240,11 @@ def _partly_found_objects(
 class _FoundPieces(NamedTuple):
     """Connected components of the union of the used raters' masks; 0 is background."""
 
-    pieces: BlockPieces  #: Components in the box around the label
+    pieces: BlockPieces  #: Connected components in the box around the label
     raters: NDArray[np.intp]  #: Indices of the used raters
-    found: Mask  #: (raters, P + 1) whether a rater marked any of each piece
-    large: Mask  #: (P + 1,) whether a lone mark, or an intersection, is too large to be chance
+    found: Mask  #: (raters, P + 1) whether each rater marked any voxel of each piece
+    #: (P + 1,) whether a lone mark, or an intersection, is too large to be due to chance
+    large: Mask
 
     @classmethod
     def of(cls, masks: RaterMasks, index: int, blocks: Blocks, away: Sequence[int]) -> _FoundPieces:
@@ -260,7 +266,7 @@ class _FoundPieces(NamedTuple):
         return len(self.raters)
 
     def drawn(self, masks: RaterMasks, index: int, piece: int) -> Mask:
-        """Return (finders, \\*box) the finders' masks of a piece."""
+        """Return the (finders, \\*box) masks of a piece."""
         box = self.pieces.box(piece)
         finders = self.raters[self.found[:, piece]]
         marks = masks.marks(index, box)[finders]
@@ -273,7 +279,7 @@ class _FoundPieces(NamedTuple):
         margin: Sequence[int],
         shape: Sequence[int],
     ) -> FoundObject:
-        """Make the object of a piece, with the cell in which it is the nearest piece."""
+        """Build the object of a piece, with the cell in which this is the nearest piece."""
         wide = grow_box(self.pieces.box(piece), margin, shape)
         near = np.zeros([part.stop - part.start for part in wide], np.int32)
         both = intersection(wide, self.pieces.places.box)
@@ -285,7 +291,7 @@ class _FoundPieces(NamedTuple):
 
 
 def _radius(mask: Mask, sides: Floats) -> float:
-    """Return the radius of the largest ball inside a mask, in smallest voxel sides."""
+    """Return the radius of the largest ball inside a mask, in units of the smallest voxel side."""
     distances = scipy.ndimage.distance_transform_edt(np.pad(mask, 1), sampling=1 / sides)
     return float(distances.max())
 

@@ -1,4 +1,4 @@
-"""Raters as one mask per label, read by box, for methods that use spatial neighbourhoods."""
+"""Raters as one mask per label, read box by box, for methods that use spatial neighbourhoods."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from itk_consensus.votes.fields.marked_boxes import boxes_of_patterns, boxes_of_
 from itk_consensus.votes.fields.rater_bits import expand_rows, pack_patterns
 from itk_consensus.votes.label_stack import LabelStack
 
-#: Memberships that differ by at most this are equal.
+#: Memberships that differ by at most this are considered equal.
 ROUNDING = 1e-12
 
-#: Number of labels whose shares, or bits, of all patterns are cached.
+#: Number of labels for which the shares, or bits, of all patterns are cached.
 _LABELS_KEPT = 4
 
-#: Number of voxels whose masks of all raters are read at once; bounds memory.
+#: Number of voxels whose masks of all raters are read at once, which bounds memory.
 VOXELS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
 class RaterMasks(FieldsOnly):
-    """Memberships of K labels by J raters in a volume."""
+    """Memberships of K labels according to J raters in a volume."""
 
-    #: ``read(label, box=())`` returns (J, *box) bool masks, or probabilities in [0, 1]; without a
-    #: box, of the whole volume. Picklable.
+    #: ``read(label, box=())`` returns (J, *box) masks as bool, or probabilities in [0, 1]; without
+    #: a box, for the whole volume. Picklable.
     read: Callable[..., NDArray[Any]]
     shape: tuple[int, ...]
     number_of_raters: int
-    number_of_labels: int  #: Two labels are background and one foreground
+    number_of_labels: int  #: Number of labels K; two labels are background and one foreground
     weights: Floats  #: (J,) positive weights of the raters
-    #: (J, *shape) where each rater annotated, inside the mask; None: everywhere.
+    #: (J, *shape) whether each rater annotated each voxel, inside the mask; None: all did.
     present: Mask | None = None
     #: Patterns of the masks, with one column per rater, for computations by pattern.
     patterns: DecisionPatterns | None = None
-    #: Equivalent masks made from patterns, if `read` uses the input images.
+    #: Equivalent masks based on patterns, if `read` uses the input images.
     kept: RaterMasks | None = None
     #: Like `read`, but returns packed bits as in `RaterField`.
     pack: Callable[..., NDArray[np.uint8]] | None = None
-    #: Bounding box of all marks by label; None: computed from patterns on demand.
+    #: Bounding box of all marks of each label; None: computed from patterns on demand.
     boxes: Sequence[Box | None] | None = None
 
     @classmethod
@@ -61,7 +61,7 @@ class RaterMasks(FieldsOnly):
         patterns: DecisionPatterns,
         weights: Sequence[float] | Floats | None = None,
     ) -> RaterMasks:
-        """Make masks of a stack and its patterns; reads images, which is faster, if complete."""
+        """Build masks from a stack and its patterns; reads images, which is faster, if complete."""
         kept = cls.from_patterns(patterns, weights)
         if kept.present is not None or stack.foreground is not None or len(stack.shape) > 4:
             return kept
@@ -80,10 +80,11 @@ class RaterMasks(FieldsOnly):
         *,
         complete: bool | None = None,
     ) -> RaterMasks:
-        """Make masks of decision patterns, with their missing votes and mask.
+        """Build masks from decision patterns, with their missing votes and mask.
 
-        Raters of weight 0, or without any annotation, are left out. `complete`, whether all raters
-        annotated all voxels, is computed by default; it must be given for part of a volume.
+        Raters with weight 0, or without any annotation, are left out. `complete` states whether all
+        raters annotated all voxels; it is computed by default, but must be given for part of a
+        volume.
         """
         missing = patterns.number_of_labels
         counted = counted_weights(patterns, weights)
@@ -95,7 +96,7 @@ class RaterMasks(FieldsOnly):
         if complete is None:
             masked = patterns.number_of_voxels < patterns.codes.size
             complete = not masked and bool(voted.present.all())
-        # Memberships are expanded on read, since a label's box is small.
+        # Memberships are expanded on reading, since the box of a label is small.
         found = cls(
             _PatternMasks(voted),
             patterns.codes.shape,
@@ -129,15 +130,15 @@ class RaterMasks(FieldsOnly):
         )
 
     def without_inputs(self) -> RaterMasks:
-        """Return equivalent masks that do not hold the input images."""
+        """Return equivalent masks that do not keep the input images."""
         return self if self.kept is None else self.kept
 
     def blocks(self, box: Box) -> Blocks:
-        """Divide a box into the blocks in which raters are processed: one, in memory."""
+        """Divide a box into the blocks in which raters are processed: a single one in memory."""
         return Blocks.of(box)
 
     def even_blocks(self, shape: Sequence[int]) -> Blocks:
-        """Divide a label's box, which begins at 0, into such blocks."""
+        """Divide a label's box, whose coordinates begin at 0, into such blocks."""
         return Blocks.even(shape, max(1, *shape))
 
     def parts(self, box: Box) -> Iterable[Box]:
@@ -149,12 +150,12 @@ class RaterMasks(FieldsOnly):
         return None if self.patterns is None else self.patterns.crop(box)
 
     def present_in(self, box: Box) -> Mask:
-        """Return (J, \\*box) where each rater annotated; `present` must not be None."""
+        """Return a (J, \\*box) mask of the voxels that each rater annotated; requires `present`."""
         assert self.present is not None
         return self.present[(slice(None), *box)]
 
     def annotated_voxels(self, box: Box) -> Mask | None:
-        """Return (\\*box) where at least one rater annotated; None: everywhere."""
+        """Return a (\\*box) mask of voxels that at least one rater annotated; None: all."""
         return None if self.present is None else np.asarray(self.present_in(box).any(axis=0))
 
     def share(self, label: int, box: Box = ()) -> Floats:
@@ -167,7 +168,7 @@ class RaterMasks(FieldsOnly):
         return weighted_share(self.read(label, box), self.weights, present)
 
     def field(self, label: int, box: Box) -> RaterField:
-        """Return memberships in a box as kernels read them: packed bits or probabilities."""
+        """Return memberships in a box in the kernels' format: packed bits or probabilities."""
         if self.pack is not None:
             return RaterField(self.pack(label, box), self.number_of_raters)
         shape = tuple(part.stop - part.start for part in box)
@@ -185,7 +186,7 @@ class RaterMasks(FieldsOnly):
         return RaterField(masks, self.number_of_raters, there)
 
     def marks(self, label: int, box: Box) -> Mask:
-        """Return (J, \\*box) where each rater's membership is above one half."""
+        """Return a (J, \\*box) mask of voxels where each rater's membership exceeds one half."""
         masks = self.read(label, box)
         return masks if masks.dtype == np.bool_ else np.asarray(masks > 0.5)
 
@@ -201,7 +202,7 @@ class RaterMasks(FieldsOnly):
         return bits
 
     def disputed_voxels(self, label: int) -> Mask:
-        """Return (\\*shape) where raters differ about a label by more than rounding."""
+        """Return a (\\*shape) mask of where raters differ about a label by more than rounding."""
         masks = self.read(label)
         if self.present is None:
             lowest, highest = masks.min(axis=0), masks.max(axis=0)
@@ -211,7 +212,7 @@ class RaterMasks(FieldsOnly):
         return np.asarray(highest > lowest + ROUNDING)
 
     def disputed_box(self, label: int) -> Box | None:
-        """Return the bounding box of voxels where raters differ about a label; None if nowhere."""
+        """Return the bounding box of voxels where raters differ about a label, or None."""
         if self.patterns is None:
             return bounding_box(self.disputed_voxels(label))
         marked = self.marked_box(label)
@@ -237,19 +238,19 @@ class RaterMasks(FieldsOnly):
 
     @cached_property
     def _share_of_patterns(self) -> Callable[[int], Floats]:
-        """Function that returns (P,) shares of a label, cached, as it is called for each part."""
+        """Function that returns the (P,) shares of a label; cached, as it is called repeatedly."""
         assert self.patterns is not None
         shares = VoteShares(self.patterns, self.weights, np.zeros(self.number_of_labels))
         return lru_cache(maxsize=_LABELS_KEPT)(shares.of_label)
 
     @cached_property
     def _marked_boxes(self) -> Sequence[Box | None]:
-        """Bounding boxes of the marks of all labels."""
+        """Bounding boxes of the marks of each label."""
         assert self.patterns is not None
         return boxes_of_patterns(self.patterns) if self.boxes is None else self.boxes
 
     def frequencies(self) -> Floats:
-        """Return the (K,) share of each label among all votes."""
+        """Return the (K,) proportion of each label among all votes."""
         if self.patterns is None:
             labels = range(self.number_of_labels)
             of_patterns = isinstance(self.read, _MergedMasks) and self.read.of_patterns()
@@ -259,7 +260,7 @@ class RaterMasks(FieldsOnly):
                 totals = np.array([self.share(k).sum() for k in labels])
             return np.asarray(totals / max(totals.sum(), 1e-300))
         table, present = self.patterns.patterns, self.patterns.present
-        # By columns, since matmul would cast all flags to float64 at once.
+        # Process columns, since matmul would cast all flags to float64 at once.
         here = np.full(len(table), 1e-300)
         for there, weight in zip(present.T, self.weights, strict=True):
             here += weight * there
@@ -274,7 +275,7 @@ class RaterMasks(FieldsOnly):
 class _StackBits:
     """Reads packed bits from a label stack."""
 
-    arrays: Sequence[NDArray[Any]]  #: Label maps of the raters with weight
+    arrays: Sequence[NDArray[Any]]  #: Label maps of the raters with non-zero weight
     labels: NDArray[Any]  #: (K,) label value of each index
 
     def __call__(self, label: int, box: Box = ()) -> NDArray[np.uint8]:
@@ -333,7 +334,7 @@ class _MergedMasks:
     def of_patterns(self) -> tuple[RaterMasks, NDArray[np.int64]] | None:
         """Return equivalent masks of a volume with one voxel per pattern, and the counts.
 
-        None if the masks have no patterns.
+        Returns None if the masks have no patterns.
         """
         patterns = self.masks.patterns
         if patterns is None:
@@ -355,14 +356,14 @@ class _MergedMasks:
 
 
 def counted_weights(patterns: DecisionPatterns, weights: Sequence[float] | Floats | None) -> Floats:
-    """Return (J,) weights with 0 for raters without annotations, unless all are without."""
+    """Return (J,) weights, set to 0 for raters without annotations, unless no rater has any."""
     given = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights, float)
     some = np.where(patterns.present.any(axis=0), given, 0.0)
     return some if some.any() else given
 
 
 def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -> Floats:
-    """Return the weighted mean over annotating raters (first axis); 0 where none annotated."""
+    """Return the weighted mean over annotating raters (first axis); 0 where no rater annotated."""
     if present is None:
         mean: Floats = np.tensordot(weights / weights.sum(), masks, 1)
         return mean

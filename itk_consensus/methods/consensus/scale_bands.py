@@ -1,6 +1,6 @@
 """Scale bands of the raters' masks, their shared power, and the reconstruction from gains.
 
-These are the formulas of the coherence vote up to its cut; `coherence_vote` explains the method.
+This module implements the coherence vote up to its cut; `coherence_vote` explains the method.
 ``tests/coherence_reference.py`` is a reference in double precision with scipy's Gaussians.
 """
 
@@ -28,31 +28,33 @@ from itk_consensus.space.rater_field import RaterField
 #: Radius of Gaussian kernels in standard deviations.
 TRUNCATE = 3.0
 
-#: Power below this is a rounding error.
+#: Power below this is attributed to rounding.
 LEAST_POWER = 1e-8
 
-#: In larger boxes windowed power is stored at every second voxel: it is smooth, and windowing all
-#: bands at every voxel would take as long as computing the bands, and most of the memory.
+#: In larger boxes windowed power is stored at every second voxel. It is smooth, and windowing all
+#: bands at every voxel would take as long as computing the bands, and use most of the memory.
 VOXELS_OF_FULL_GRID = 1 << 17
 
-#: Minimum width of a window in voxels for the coarse grid.
+#: Minimum width of a window, in voxels, for using the coarse grid.
 LEAST_COARSE_WINDOW = 4.0
 
-#: Mean increase of a window's variance along an axis, in voxels, due to interpolation between every
-#: second voxel, and due to the mean (1/4, 1/2, 1/4) at these.
+#: Mean increase in a window's variance along an axis, in voxels, due to interpolation between every
+#: second voxel, and due to averaging with weights (1/4, 1/2, 1/4) at these voxels.
 COARSE_VARIANCE, MEAN_VARIANCE = 2 / 3, 1 / 2
 
 
 @dataclass(frozen=True)
 class CoherenceSettings:
-    """Scales in smallest voxel sides, and the sharpness of gains."""
+    """Scales, in units of the smallest voxel side, and the sharpness of gains."""
 
     scales: tuple[float, ...] = (0.0, 0.7, 1.4, 2.8)  #: Ascending, from 0: each pair bounds a band
-    #: Minimum standard deviation of the window for power; at least twice the band's scale is used.
+    #: Minimum standard deviation of the window for power; the value used is at least twice the
+    #: band's scale.
     window: float = 5.0
     #: Exponent of the gains: 1 is Wiener's gain, larger values are closer to all or nothing.
     gain_sharpness: float = 2.0
-    detail_sharpness: float = 3.0  #: The same for the weight of the unsmoothed votes
+    #: Sharpness of the weight of the unsmoothed votes, defined in the same way
+    detail_sharpness: float = 3.0
 
     def windows(self) -> list[float]:
         """Return the standard deviation of the window of each band."""
@@ -68,7 +70,7 @@ class CoherenceSettings:
         return min(1, len(self.scales) - 2)
 
     def margin(self, sides: Floats) -> list[int]:
-        """Return the kernel radius of the coarsest scale in voxels per axis."""
+        """Return the kernel radius of the coarsest scale, in voxels along each axis."""
         return [int(TRUNCATE * sigma + 0.5) for sigma in self.scales[-1] * sides]
 
 
@@ -76,7 +78,7 @@ DEFAULT_SETTINGS = CoherenceSettings()
 
 
 def smallest_sides(spacing: Sequence[float]) -> Floats:
-    """Return the smallest voxel side in voxels of each axis; 0 for time, the first of four."""
+    """Return the smallest voxel side in voxels along each axis; 0 for time, the first of four."""
     sizes = np.asarray(spacing, np.float64)
     sides: Floats = sizes[-3:].min() / sizes
     if len(sizes) > 3:
@@ -87,7 +89,8 @@ def smallest_sides(spacing: Sequence[float]) -> Floats:
 def effective_number(weights: Floats) -> float:
     """Return the effective number of raters, ``(sum w)^2 / sum w^2``.
 
-    It is the factor by which the variance of a weighted mean of independent errors is reduced.
+    This is the factor by which averaging with these weights reduces the variance of independent
+    errors.
     """
     return float(weights.sum() ** 2 / np.square(weights).sum())
 
@@ -96,7 +99,7 @@ def shared_power(value: Singles, square: Singles, raters: float | Singles) -> Si
     """Estimate the power that raters share at each voxel, unbiased if errors are independent.
 
     The expected square of the mean is C + N / J, with shared power C and noise power N; the
-    expected mean of squares is C + N. For a single rater all power is taken to be shared.
+    expected mean of squares is C + N. For a single rater all power is assumed to be shared.
 
     Parameters
     ----------
@@ -129,18 +132,19 @@ class Coherence(NamedTuple):
 def common_share(base: tuple[int, int]) -> float:
     """Return the fraction of the power at the coarsest scale that is shared.
 
-    For k of J raters who draw the same while the others draw nothing it is (k - 1) / (J - 1).
+    If k of J raters draw the same structure and the others draw nothing, the fraction is (k - 1) /
+    (J - 1).
     """
     power, shared = (total / FIXED_POINT for total in base)
     return shared / max(power, LEAST_POWER)
 
 
 class Scales(NamedTuple):
-    """Scales of one label in voxels of its box, and the margins that blocks need."""
+    """Scales of one label in voxels of its box, and the margins required by blocks."""
 
-    sides: Floats  #: The smallest voxel side in voxels of each axis
+    sides: Floats  #: Smallest voxel side in voxels along each axis
     settings: CoherenceSettings
-    steps: tuple[int, ...]  #: Grid spacing, in voxels, of windowed power per axis
+    steps: tuple[int, ...]  #: Grid spacing of windowed power, in voxels along each axis
     shape: tuple[int, ...]  #: Shape of the box
 
     @property
@@ -149,23 +153,23 @@ class Scales(NamedTuple):
         return self.settings.in_voxels(self.sides)
 
     def around_bands(self, block: Box) -> Box:
-        """Return the box that the bands of a block depend on."""
+        """Return the box on which the bands of a block depend."""
         return grow_box(
             block, [_even(reach) for reach in self.settings.margin(self.sides)], self.shape
         )
 
     def around_windows(self, block: Box) -> Box:
-        """Return the box whose power the windows of a block depend on."""
+        """Return the box whose power affects the windows of a block."""
         reaches = [0] * len(block)
         for sigmas in self.windows():
             for axis, (sigma, step) in enumerate(zip(sigmas, self.steps, strict=True)):
-                # Interpolation from the grid needs one more voxel on each side.
+                # Interpolation from the grid needs one additional voxel on each side.
                 reach = step * int(TRUNCATE * sigma + 0.5) + 2
                 reaches[axis] = max(reaches[axis], _even(reach) if self.sides[axis] else 0)
         return grow_box(block, reaches, self.shape)
 
     def around_power(self, block: Box) -> Box:
-        """Return the box of voxels that the power in a block depends on."""
+        """Return the box of voxels on which the power in a block depends."""
         margin = self.settings.margin(self.sides)
         return grow_box(block, [_even(reach + 1) if reach else 0 for reach in margin], self.shape)
 
@@ -180,9 +184,9 @@ class Scales(NamedTuple):
         ]
 
     def points(self, block: Box, around: Box, *, and_next: bool) -> Box:
-        """Return the grid points of a block in the grid of a box around it.
+        """Return the grid points of a block, in the grid of a box around it.
 
-        `and_next`: include the next point, which is needed to interpolate the last voxels.
+        `and_next` includes the next point, which is needed to interpolate the last voxels.
         """
         found = []
         for part, wide, step, size in zip(block, around, self.steps, self.shape, strict=True):
@@ -205,9 +209,9 @@ def coherence(raters: RaterField, block: Box, weights: Floats, scales: Scales) -
     Parameters
     ----------
     raters : RaterField
-        In the box that the power for the block's windows depends on.
+        Memberships in the box on which the power for the block's windows depends.
     block : tuple of slice
-        Relative to the label's box.
+        Position relative to the label's box.
     """
     settings, bands = scales.settings, scales.of_bands
     windows = scales.around_windows(block)
@@ -228,15 +232,15 @@ def coherence(raters: RaterField, block: Box, weights: Floats, scales: Scales) -
     sharpness = settings.gain_sharpness, settings.detail_sharpness
     for band, sigmas in enumerate(scales.windows()):
         power, shared = powers[band], shares[band]
-        # Outside the box nothing is disputed, so power is 0. Gains are ratios, so windows that
-        # extend beyond the box need no correction.
+        # Raters agree everywhere outside the box, so power is 0 there. Gains are ratios, so windows
+        # that extend beyond the box need no correction.
         for volume in (power, shared):
             smooth_volume(volume, sigmas, truncate=TRUNCATE, border="zero")
         detail_out = detail if band == settings.detail_band else None
         keep_shared(power, shared, number, sharpness, LEAST_POWER, detail_out)
     del power, powers
     around = scales.around_bands(block)
-    # Values beyond the block and the next point are not valid.
+    # Values beyond the block and the next point are invalid.
     own = scales.points(around, windows, and_next=True)
     kept = KeptShares(
         np.ascontiguousarray(shares[(slice(None), *own)]),
@@ -251,11 +255,11 @@ def coherence(raters: RaterField, block: Box, weights: Floats, scales: Scales) -
 def grid_steps(
     shape: Sequence[int], everywhere: bool, sides: Floats, settings: CoherenceSettings
 ) -> tuple[int, ...]:
-    """Return the grid spacing of windowed power in voxels, per axis of a box.
+    """Return the grid spacing of windowed power, in voxels along each axis of a box.
 
-    `everywhere`: whether the same raters are used at all voxels.
+    `everywhere` states whether the same raters are used at all voxels.
     """
-    # With missing raters, gains depend on the number of raters at each voxel.
+    # If raters are missing, gains depend on the number of raters at each voxel.
     if not everywhere or math.prod(shape) <= VOXELS_OF_FULL_GRID:
         return (1,) * len(sides)
     return tuple(

@@ -1,12 +1,13 @@
-"""The recommended consensus: what raters share, by explicit rules.
+"""The recommended consensus: keep the detail that raters share, by explicit rules.
 
 1. Copies of one rater count once (`near_copies`).
-2. The existence of a structure is voted on separately, and its outline is fused from those who drew
-   it (`label_voters`); objects that no majority found exist if `detection` finds them probable.
+2. The existence of a structure is voted on separately, and its outline is fused from the raters who
+   drew it (`label_voters`); an object that no majority found is kept if it is probable according to
+   `detection`.
 3. The coherence vote keeps detail that raters share and smooths the rest (`coherence_vote`).
 4. Other deviations from the vote are reverted (`harm_bound`).
 
-``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
+``examples/benchmarks/methods/consensus_evidence.py`` compares this method with other fusers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ from itk_consensus.fusing.deviating_rater import raters_of_something_else
 from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.fusing.vote_facts import VoteFacts
 from itk_consensus.methods.consensus.blocked_masks import masks_of
-from itk_consensus.methods.consensus.coherence_vote import CoherenceResult, coherence_vote
+from itk_consensus.methods.consensus.coherence_vote import (
+    CoherenceResult,
+    coherence_vote,
+    places_in,
+)
 from itk_consensus.methods.consensus.harm_bound import BoundChanges, BoundedLabel, bound_harm
 from itk_consensus.methods.consensus.label_answers import Indices
 from itk_consensus.methods.consensus.label_voters import LabelVoters, label_voters
@@ -37,7 +42,8 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.ties import UNDECIDED, TieRule
 
-#: Share of the probability that a changed voxel assigns to its new label, enough to make it lead.
+#: Probability that a changed voxel assigns to its new label, which makes this the most probable
+#: label.
 CHANGED_SHARE = 0.5 + 1e-9
 
 
@@ -47,13 +53,13 @@ class SharedConsensus:
 
     bounded: Blocked  #: Label index by voxel, or `UNDECIDED` where no rater annotated
     coherence: CoherenceResult  #: The coherence vote, before applying the bound on harm
-    raters: RaterMasks  #: All raters who annotated something, without merging copies
+    raters: RaterMasks  #: All raters with at least one annotation, without merging copies
     #: Groups of copies among those raters, by their indices in the patterns.
     groups: list[list[int]]
-    voters: Mapping[int, LabelVoters]  #: By label index: the groups used for it
-    bounds: Mapping[int, BoundChanges]  #: By label index: changes by the bound
+    voters: Mapping[int, LabelVoters]  #: By label index, the groups used for each label
+    bounds: Mapping[int, BoundChanges]  #: By label index, the changes made by the bound
     changed: NDArray[np.intp]  #: Flat indices of voxels changed by the bound
-    vote_dice: float  #: Foreground Dice of decision and vote, with ties as background
+    vote_dice: float  #: Foreground Dice of decision and majority vote, with ties as background
 
     @property
     def decision(self) -> Indices:
@@ -62,11 +68,11 @@ class SharedConsensus:
 
     @property
     def vote_is_noise(self) -> bool:
-        """Whether some label's vote has specks that the consensus does not."""
+        """Whether some label's vote contains specks that the consensus lacks."""
         return any(one.vote_is_noise for one in self.bounds.values())
 
     def overlap(self, decision: NDArray[Any], labels: NDArray[Any]) -> float:
-        """Return the foreground Dice of another decision with this one, counting equal labels.
+        """Return the foreground Dice of another decision with this one, based on equal labels.
 
         Parameters
         ----------
@@ -75,7 +81,7 @@ class SharedConsensus:
         labels : (K,) ndarray
             Label value of each index; 0 is background.
         """
-        # The negative codes index the two appended values: background, undecided.
+        # The negative codes index the two appended values: background and undecided.
         ours = np.append(labels, [0, 0])[self.decision]
         # Undecided voxels count as equal.
         theirs = np.where(decision == UNDECIDED, ours, np.append(labels, [0, 0])[decision])
@@ -84,14 +90,21 @@ class SharedConsensus:
         return 2 * same / total if total else 1.0
 
     def write_probability(self, label: int, out: NDArray[Any], within: Box | None = None) -> None:
-        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen.
+        """Write probabilities; with two labels, at least one half exactly where a label is chosen.
 
-        Of a box at least what is in it is written.
+        At least the voxels of the requested box are written.
         """
         self.coherence.write_probability(label, out, within)
         flat, chosen = out.reshape(-1), self.decision.reshape(-1)[self.changed]
         flat[self.changed] = (1 - CHANGED_SHARE) * flat[self.changed]
         flat[self.changed] += CHANGED_SHARE * (chosen == label)
+
+    def write_probability_in(self, box: Box, label: int, out: NDArray[Any]) -> None:
+        """Write the same in a box, for volumes that are not in memory."""
+        self.coherence.write_probability_in(box, label, out)
+        here = places_in(box, self.changed, self.bounded.shape)
+        out[here] = (1 - CHANGED_SHARE) * out[here]
+        out[here] += CHANGED_SHARE * (self.bounded.read(box)[here] == label)
 
 
 def shared_consensus(
@@ -100,16 +113,16 @@ def shared_consensus(
     stack: LabelStack | None = None,
     facts: VoteFacts | None = None,
 ) -> SharedConsensus:
-    """Fuse by the rules of the recommended consensus.
+    """Fuse votes by the rules of the recommended consensus.
 
     Parameters
     ----------
     patterns : DecisionPatterns
-        Must have codes. Label index 0 is the background.
+        Patterns, which must have codes. Label index 0 is the background.
     spacing : sequence of float
-        Voxel sides in mm, in array order.
+        Voxel size in mm, in array order.
     stack : LabelStack, optional
-        The stack of the patterns, which is faster to read; the result does not keep it.
+        The label stack of the patterns, which is faster to read; the result does not keep it.
     facts : VoteFacts, optional
         Facts about the patterns that are already computed.
     """
@@ -127,7 +140,7 @@ def shared_consensus(
         result = coherence_vote(masks, spacing, groups=merged, voters=voters)
     with stage(0.8, 1.0):
         bounded = _bound_labels(once, result.voted, voters)
-    # Keep only the numbers of changes, since masks are as large as the volume.
+    # Keep only the number of changes, since masks are as large as the volume.
     bounds = {label: one.changes for label, one in bounded.items()}
     vote = _vote(patterns, result.voted)
     decision = result.voted
@@ -153,7 +166,7 @@ def _find_voters(
     groups: Sequence[Sequence[int]],
     spacing: Sequence[float],
 ) -> dict[int, LabelVoters]:
-    """Return the voters by index of each label that any rater marked."""
+    """Return the raters used for each label that any rater marked, by label index."""
     sides = smallest_sides(spacing)
     margin = DEFAULT_SETTINGS.margin(sides)
     members = [len(group) for group in groups]
@@ -190,7 +203,7 @@ def _bound_labels(
 
 
 def _apply_bounds(voted: Blocked, vote: Blocked, bounded: Mapping[int, BoundedLabel]) -> Blocked:
-    """Update the decision by the bounded labels; voxels that a label loses follow the vote."""
+    """Update the decision with the bounded labels; voxels that a label loses follow the vote."""
     changed = {label: one.mask for label, one in bounded.items() if one.changes.any}
 
     def bound(block: Box) -> Indices:
@@ -200,7 +213,7 @@ def _apply_bounds(voted: Blocked, vote: Blocked, bounded: Mapping[int, BoundedLa
             here, mask = decision[relative_to(both, block)], one.read(both)
             given_up = (here == label) & ~mask
             here[given_up] = vote.read(both)[given_up]
-            # A label takes voxels from another only if most raters gave them to it.
+            # A label takes voxels from another one only if most raters assigned them to it.
             here[mask & (here == 0)] = label
             regained = bounded[label].regained
             if regained is not None:
@@ -214,7 +227,7 @@ def _vote(patterns: DecisionPatterns, like: Blocked, ties: TieRule = "background
     """Return the majority vote's label indices in blocks.
 
     With "prior", ties between labels go to the more frequent one, but ties with the background go
-    to the background: how much of it the image has must not matter.
+    to the background, so that the amount of background in the image has no influence.
     """
     decision = majority_vote(patterns, ties=ties).decision
     if ties == "prior":
@@ -224,7 +237,7 @@ def _vote(patterns: DecisionPatterns, like: Blocked, ties: TieRule = "background
 
 
 def _dice(one: Blocked, other: Blocked) -> float:
-    """Return the foreground Dice of two decisions, counting equal labels."""
+    """Return the foreground Dice of two decisions, based on equal labels."""
     total = one.map(_is_label).count() + other.map(_is_label).count()
     same = one.map(lambda label, vote: (label > 0) & (label == vote), other).count()
     return float(dice_of(same, total))

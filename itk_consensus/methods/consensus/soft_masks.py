@@ -1,4 +1,4 @@
-"""Convert raters who give probabilities to the memberships of rater_masks.py."""
+"""Convert the probabilities given by raters to the memberships of rater_masks.py."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from itk_consensus.votes.class_probabilities import Masks, Opinion, Opinions, bo
 class _Memberships:
     """Reads the raters' probabilities of K classes."""
 
-    raters: Sequence[Opinion]  #: Probabilities of all classes by rater
-    present: Mask  #: (J, *shape) where each rater annotated
+    raters: Sequence[Opinion]  #: Probabilities of all classes, by rater
+    present: Mask  #: (J, *shape) whether each rater annotated each voxel
 
     def __call__(self, label: int, box: Box = ()) -> Floats:
         given = np.stack([rater[label][box] for rater in self.raters]).astype(np.float64)
-        # Values where a rater did not annotate may be NaN.
+        # Values may be NaN where a rater did not annotate.
         return np.where(self.present[(slice(None), *box)], given, 0.0)
 
 
@@ -33,7 +33,7 @@ def soft_masks(
 ) -> RaterMasks:
     """Convert probabilities of K classes to memberships.
 
-    The mask is zero at voxels to exclude. A weight of 0 excludes a rater; None: all equal.
+    The mask is zero at voxels to exclude. A weight of 0 excludes a rater; None: equal weights.
     """
     counted = np.ones(len(opinions)) if weights is None else weights
     given = annotated or (None,) * len(opinions)

@@ -1,1 +1,1 @@
-"""Direct inference: the most probable label map, the raters' performance being integrated out."""
+"""Direct inference: the most probable label map, with rater performance integrated out."""

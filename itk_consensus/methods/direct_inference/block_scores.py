@@ -1,9 +1,10 @@
 """Conditional probability of each label for a block of equal voxels, given the rest (eq. 26).
 
-A block is all voxels of a pattern, or a single one. The factors n / N of eq. 26 become rising
-factorials n (n+1) ... / N (N+1) ..., whose logarithms are differences of log gamma. Blocks of the
-same size share a table of these, so that each of the many small patterns needs only a sum of J of
-its rows. Most entries, of votes that no rater gave, have the same value and are computed once.
+A block consists of all voxels of a pattern, or of a single voxel. The factors n / N of eq. 26
+become rising factorials n (n+1) ... / N (N+1) ..., whose logarithms are differences of log gamma.
+Blocks of the same size share a table of these differences, so each of the many small patterns only
+requires a sum of J of its rows. Most entries belong to votes that no rater cast; they have the same
+value and are computed once.
 
 Array layout as in label_evidence.py: P patterns, J raters, S maps, K labels.
 """
@@ -32,12 +33,12 @@ from itk_consensus.votes.fusions import PatternShares
 #: Number of values processed at once, so that they fit into the processor's cache.
 _CHUNK = 2**17
 
-#: Minimum number of blocks of one size for which a table is made.
+#: Minimum number of blocks of one size for which a table is computed.
 _FEWEST_ALIKE = 16
 
 
 class _Counts(NamedTuple):
-    """Counts and their log gamma."""
+    """Counts and their log gamma values."""
 
     values: Floats
     log_gamma: Floats
@@ -50,15 +51,15 @@ class _Counts(NamedTuple):
         return _Counts(self.values[cells], self.log_gamma[cells])
 
     def gain(self, size: Floats | float) -> Floats:
-        """Return the change of log gamma when `size` voxels are added to each count."""
+        """Return the change in log gamma when `size` voxels are added to each count."""
         return np.asarray(scipy.special.gammaln(self.values + size) - self.log_gamma)
 
 
 class _Gains(NamedTuple):
-    """Change of the log evidence when a block of one size is added or removed."""
+    """Change in the log evidence when a block of one size is added or removed."""
 
-    of_raters: Floats  #: (J, K + 1, S, K) [rater, vote, map, label]
-    of_prior: Floats  #: (S, K)
+    of_raters: Floats  #: (J, K + 1, S, K) gains from the confusions [rater, vote, map, label]
+    of_prior: Floats  #: (S, K) gains from the label prior
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,10 @@ class BlockScores(FieldsOnly):
     """Log p(t_b | D, t elsewhere) of blocks b, up to a constant."""
 
     model: LabelEvidence
-    maps: Maps  #: (P, S)
+    maps: Maps  #: (P, S) label maps
 
     def best_moves(self) -> Iterator[tuple[NDArray[np.intp], Floats, Maps]]:
-        """Yield patterns with the (n, S) gain of each one's best move and the label it moves to."""
+        """Yield patterns with the (n, S) gain of each pattern's best move, and its target label."""
         sizes = self.model.patterns.counts
         order = np.argsort(sizes, kind="stable")
         ends = np.flatnonzero(np.diff(sizes[order], append=-1)) + 1
@@ -92,7 +93,7 @@ class BlockScores(FieldsOnly):
         )
 
     def of_voxels(self, part: slice) -> Floats:
-        """Return (n, S, K) scores of a single voxel of some patterns."""
+        """Return (n, S, K) scores for a single voxel of some patterns."""
         patterns, gains = np.arange(len(self.maps))[part], self._gains_of_voxels
         parts = []
         for few in chunks(len(patterns), max(1, _CHUNK // gains.of_prior.size)):
@@ -110,22 +111,22 @@ class BlockScores(FieldsOnly):
         return self._gains(1.0)
 
     def _gains(self, size: float) -> _Gains:
-        """Return gains of adding a block or, if `size` is negative, of removing it."""
+        """Return the gains from adding a block or, if `size` is negative, from removing it."""
         confusion = self._counts.values
         raters, labels, maps, _ = confusion.shape
-        # A missing rater's vote, the last row, changes nothing.
+        # A missing rater's vote, the last row, has no effect.
         rows = np.zeros((raters, labels + 1, maps, labels))
         if size > 0:
             values, which = self._without_votes
             rows[:, :-1] = values.gain(size)[which]
-        with np.errstate(invalid="ignore"):  # NaN where a count is too small for removal
+        with np.errstate(invalid="ignore"):  # NaN where a count is too small for the removal
             rows[self._voted] = self._with_votes.gain(size)
             rows[:, :-1] -= self._totals.gain(size)[:, None]
             return _Gains(rows, self._prior.gain(size))
 
     @cached_property
     def _voted(self) -> tuple[NDArray[np.intp], ...]:
-        """Indices of the (J, K, S, K) counts that have votes, few if there are many labels."""
+        """Indices of the (J, K, S, K) counts that have votes; few if there are many labels."""
         return np.nonzero(self._counts.values != self.model.concentration[:, None])
 
     @cached_property
@@ -134,7 +135,7 @@ class BlockScores(FieldsOnly):
 
     @cached_property
     def _without_votes(self) -> tuple[_Counts, NDArray[np.intp]]:
-        """Distinct counts without votes, and the (K, 1, K) index of each count into them."""
+        """Distinct counts without votes, and the (K, 1, K) index of each count among them."""
         values, which = np.unique(self.model.concentration, return_inverse=True)
         return _Counts.of(values), which.reshape(self.model.concentration.shape)[:, None]
 
@@ -153,7 +154,7 @@ class BlockScores(FieldsOnly):
             yield chosen, scores
 
     def _leave(self, scores: Floats, patterns: NDArray[np.intp], sizes: Floats) -> None:
-        """Overwrite the scores of the current labels, whose counts include the block already."""
+        """Overwrite the scores of the current labels, whose counts already include the block."""
         (raters, vote), votes = self._cells(patterns, sizes)
         own, votes, index = self.maps[patterns], -votes[..., None], np.arange(self.maps.shape[1])
         by_rater = index, own[:, None]
@@ -165,9 +166,9 @@ class BlockScores(FieldsOnly):
         np.put_along_axis(scores, own[..., None], -left[..., None], axis=2)
 
     def _gain_of_totals(self, totals: _Counts, votes: Floats) -> Floats:
-        """Return (n, ...) gain of the (1 or n, J, ...) totals by (n, J, ...) votes, over raters."""
+        """Return (n, ...) gains of (1 or n, J, ...) totals from (n, J, ...) votes, over raters."""
         if self.model.all_present:
-            # All raters have the same totals.
+            # The totals are the same for all raters.
             first = totals.at((slice(None), 0))
             return np.asarray(self.model.patterns.number_of_raters * first.gain(votes[:, 0]))
         return np.asarray(totals.gain(votes).sum(axis=1))
@@ -206,13 +207,13 @@ class BlockScores(FieldsOnly):
 
 @dataclass(frozen=True)
 class ConditionalShares(PatternShares):
-    """Probability of each label at a single voxel of each pattern, given the rest of a map."""
+    """Probability of each label for a single voxel of each pattern, given the rest of a map."""
 
-    blocks: BlockScores  #: Of one map
+    blocks: BlockScores  #: Scores for a single map
 
     @classmethod
     def of(cls, model: LabelEvidence, decision: Maps) -> ConditionalShares:
-        """Make the shares given a (P,) map."""
+        """Build the shares for a (P,) map."""
         return cls(BlockScores(model, decision[:, None]))
 
     @property

@@ -1,4 +1,4 @@
-"""DirectInferenceFilter: the most probable label map under STAPLE's model, found directly."""
+"""DirectInferenceFilter: search for the most probable label map under STAPLE's model."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from itk_consensus.votes.fusions import PatternFusion
 
 
 class DirectInferenceFilter(LabelFusionFilter):
-    """Label map of highest evidence p(t, D), with the raters' confusions integrated out.
+    """Find the label map with the highest evidence p(t, D), with rater confusions integrated out.
 
-    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
-    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
-    is the map of highest evidence in both cases.
+    Accepts label images with arbitrary label values. GetProbabilityImage returns a voxel's marginal
+    posterior if NumberOfSamples is set, otherwise its conditional posterior given the rest of the
+    map; the label map is the map with the highest evidence in both cases.
     """
 
-    # Ties between equally probable maps, common with two raters, are broken by the order of raters.
+    # Ties between equally probable maps, which are common with two raters, are broken by the order
+    # of the raters.
     laws = frozenset({"unanimity"})
     chunking_unsupported_reason = ""
     method = "direct-inference"

@@ -1,9 +1,9 @@
-"""Search for the label map of highest evidence: block moves, chains of them, or all maps.
+"""Search for the label map with the highest evidence: block moves, chains of moves, or all maps.
 
-Iterated conditional modes over patterns: a move gives one pattern another label. Moves that raise
-the evidence are made together where that raises it. If none is left, chains of forced moves, which
-may lower the evidence in between, escape from the local optimum (Kernighan & Lin, 1970). If there
-are few maps, all are tried.
+The search uses iterated conditional modes over patterns: a move assigns another label to one
+pattern. Moves that raise the evidence are combined if the combination raises it as well. If no such
+move is left, chains of forced moves, which may temporarily lower the evidence, escape from the
+local optimum (Kernighan & Lin, 1970). If there are few maps, all of them are evaluated.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from itk_consensus.methods.direct_inference.block_scores import BlockScores
 from itk_consensus.methods.direct_inference.label_evidence import LabelEvidence, Maps
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Up to this number all maps are tried, so the optimum is exact: 2**12, e.g. 12 binary patterns.
+#: Maximum number of maps for which all are evaluated, so that the optimum is exact: 2**12, e.g. 12
+#: binary patterns.
 MOST_ENUMERATED = 4096
 
 #: Number of values in the arrays of one batch of maps.
 _BATCH = 2**21
 
-#: Maximum number of values in one round of moves of all maps; limits the number of starts.
+#: Maximum number of values in one round of moves over all maps; limits the number of starts.
 _CLIMB_WORK = 2**21
 
-#: Maximum number of values in one round of chains; limits their number and length.
+#: Maximum number of values in one round of chains; limits the number and length of chains.
 _CHAIN_WORK = 2**16
 
 
 @dataclass(frozen=True)
 class Climb:
-    """Local optima that maps climbed to."""
+    """Local optima reached by climbing from several maps."""
 
     maps: Maps  #: (P, S)
     log_evidence: Floats  #: (S,)
@@ -43,7 +44,7 @@ class Climb:
     trace: Floats  #: (rounds, S) log evidence after each round; NaN once a map has stopped
 
     def of(self, which: NDArray[np.int64]) -> Climb:
-        """Return the climbs of some maps, in the given order."""
+        """Return the results for some maps, in the given order."""
         return Climb(
             self.maps[:, which], self.log_evidence[which], self.rounds[which], self.trace[:, which]
         )
@@ -75,7 +76,7 @@ def climb(model: LabelEvidence, maps: Maps) -> Climb:
 
 
 def climb_best(model: LabelEvidence, maps: Maps) -> Climb:
-    """Climb from the most probable maps, as many as are affordable; the others are unchanged."""
+    """Climb from as many of the most probable maps as affordable; the others are unchanged."""
     number = max(2, _CLIMB_WORK // _numbers_per_map(model))
     log_evidence = model.log_evidence(maps)
     chosen = np.argsort(-log_evidence, kind="stable")[:number]
@@ -89,10 +90,10 @@ def climb_best(model: LabelEvidence, maps: Maps) -> Climb:
 
 
 def finish(model: LabelEvidence, start: Maps) -> tuple[Maps, float]:
-    """Improve a climbed map (P,) by chains, or try all maps; return map and log evidence.
+    """Improve a climbed map (P,) by chains, or evaluate all maps; return map and log evidence.
 
-    Among equally probable maps the one that agrees with most votes is chosen, so that labels which
-    the evidence cannot distinguish are not switched.
+    Among equally probable maps, the one that agrees with the most votes is returned, so that labels
+    that the evidence cannot distinguish are not switched.
     """
     if all_can_be_tried(model):
         return _best_of_all(model)
@@ -112,8 +113,9 @@ def finish(model: LabelEvidence, start: Maps) -> tuple[Maps, float]:
 
 
 def all_can_be_tried(model: LabelEvidence) -> bool:
-    """Return whether the number of maps, K to the power P, is small enough to try all."""
-    # Clipped, since even two labels have too many maps beyond this power, and the integer is huge.
+    """Return whether the number of maps, K to the power P, is small enough to evaluate all."""
+    # The exponent is clipped: beyond it even two labels have too many maps, and the integer is
+    # huge.
     patterns = min(len(model.patterns.counts), MOST_ENUMERATED.bit_length())
     return bool(model.patterns.number_of_labels**patterns <= MOST_ENUMERATED)
 
@@ -125,9 +127,10 @@ def choose_map(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
 
 
 def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps, Floats]:
-    """Make all moves that raise the evidence at once, else the best half, and so on down to one.
+    """Apply all moves that raise the evidence or, if this fails, the best half, and so on to one.
 
-    The best move alone always raises the evidence, so a map is improved if any move improves it.
+    The best move alone always raises the evidence, so a map is improved whenever any move improves
+    it.
     """
     gain, target = _best_moves(model, maps)
     rank = np.argsort(np.argsort(-gain, axis=0, kind="stable"), axis=0)
@@ -154,7 +157,7 @@ def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
 def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
     """Return the most probable map on chains of forced moves in which no pattern moves twice.
 
-    Stops at the first map that is better than the start.
+    The search stops at the first map that is better than the start.
     """
     patterns, work = len(start), _numbers_per_map(model)
     breadth = int(np.clip(_CHAIN_WORK // (4 * work), 1, patterns))
@@ -182,13 +185,13 @@ def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
 
 
 def _numbers_per_map(model: LabelEvidence) -> int:
-    """Return the number of values that a round of moves computes for one map."""
+    """Return the number of values that one round of moves computes for one map."""
     patterns = model.patterns
     return len(patterns.counts) * patterns.number_of_raters * patterns.number_of_labels
 
 
 def _rename_labels(model: LabelEvidence, labels: Maps) -> Maps:
-    """Return the map with its labels permuted so that it agrees with the most votes."""
+    """Return the map with its labels permuted to agree with the most votes."""
     names = scipy.optimize.linear_sum_assignment(model.votes_by_label(labels), maximize=True)[1]
     return np.asarray(names[labels], labels.dtype)
 

@@ -1,10 +1,10 @@
-"""Gibbs sampling of the truth and the raters' performance, at a cost independent of the voxels.
+"""Gibbs sampling of truth and rater performance, at a cost independent of the number of voxels.
 
 The collapsed sampler of eq. 26 would visit every voxel. Sampling the parameters as well avoids
 this: given a map, the label prior and the confusion matrices have Dirichlet posteriors (eq. 21);
-given those, voxels are independent (eq. 7), so that the numbers of voxels of a pattern with each
-label are one multinomial draw. Both conditionals are exact, so the chain's stationary distribution
-is p(t, omega | D).
+given these parameters, voxels are independent (eq. 7), so the number of a pattern's voxels with
+each label is a single multinomial draw. Both conditional distributions are exact, so the stationary
+distribution of the chain is p(t, omega | D).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.core.work import current
 from itk_consensus.methods.direct_inference.label_evidence import LabelEvidence
 
-#: Number of batches for the Monte-Carlo error by batch means.
+#: Number of batches for estimating the Monte Carlo error by batch means.
 _BATCHES = 32
 
 
@@ -25,8 +25,8 @@ _BATCHES = 32
 class SamplingPlan:
     """Length of the chain."""
 
-    number: int = 0  #: Samples kept; 0 disables sampling
-    burn_in: int = 100  #: Samples discarded before them
+    number: int = 0  #: Number of samples kept; 0 disables sampling
+    burn_in: int = 100  #: Number of samples discarded before the kept ones
     random_seed: int = 0
 
 
@@ -37,11 +37,12 @@ class GibbsSamples:
     #: (P, K) probability of each label at a voxel of each pattern: the mean of eq. 7 over the
     #: samples.
     marginals: Floats
-    #: (P, K) Monte-Carlo standard errors of the marginals, by batch means; NaN with one batch.
+    #: (P, K) Monte Carlo standard errors of the marginals, by batch means; NaN with one batch.
     marginal_errors: Floats
-    #: (M, J, K) sampled probability that the rater recognises the label: the confusions' diagonal.
+    #: (M, J, K) sampled probability that a rater recognises a label: the diagonal of the
+    #: confusions.
     performance: Floats
-    confusion: Floats  #: (J, K, K) posterior mean of [rater, observed, true]
+    confusion: Floats  #: (J, K, K) posterior mean of the confusions [rater, observed, true]
     prior: Floats  #: (K,) posterior mean of the label prior
 
 
@@ -52,7 +53,7 @@ def sample(
 ) -> GibbsSamples | None:
     """Run the chain from (P, K) voxels of each label; None if aborted before the first sample.
 
-    Progress is reported, and Abort checked, after each sample.
+    Progress is reported, and Abort is checked, after each sample.
     """
     rng = np.random.default_rng(plan.random_seed)
     allocation = start
@@ -89,7 +90,7 @@ def sample(
 def _draw_parameters(
     model: LabelEvidence, allocation: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Draw confusions (J, K, K) and label prior (K,) given the map (eq. 21)."""
+    """Draw confusions (J, K, K) and a label prior (K,) given the map (eq. 21)."""
     confusion = rng.standard_gamma(model.patterns.tally(allocation) + model.pseudo_counts + 1)
     prior = rng.standard_gamma(allocation.sum(axis=0) + model.prior_concentration)
     return confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()

@@ -3,12 +3,13 @@
 Van Leemput & Sabuncu, MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". The map
 enters only through integer counts, so voxels of one decision pattern are exchangeable.
 
-An optimal map exists that gives all voxels of a pattern the same label: if m voxels of a pattern
-move from one label to another, the log evidence is a convex function of m, so its maximum is at
-none or all. Proof: m enters as ln Γ(n + m) in the count of the label, and as
+There is an optimal map that assigns the same label to all voxels of a pattern: if m voxels of a
+pattern move from one label to another, the log evidence is a convex function of m, so it is maximal
+if none or all of them move. Proof: m enters as ln Γ(n + m) in the count of the label, and as
 ln Γ(n + m) - ln Γ(n + m + c), c >= 0, in a rater's votes, where n is a vote's count and n + c the
 count of all votes; both are convex, because the trigamma function is positive and decreasing. For
-the label that the voxels leave, m becomes -m. So a map here is one label per pattern.
+the label that the voxels leave, m becomes -m. In this module a map is therefore one label per
+pattern.
 
 Array layout: P patterns, J raters, S maps, K labels.
 """
@@ -28,10 +29,10 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Number of values in the confusion matrices of one batch of maps; bounds memory.
+#: Number of values in the confusion matrices of one batch of maps, which bounds memory.
 _NUMBERS_AT_ONCE = 2**20
 
-#: (P, S) integers: the label index of each pattern in each of S maps.
+#: (P, S) integer array: the label index of each pattern in each of S maps.
 Maps = NDArray[Any]
 
 
@@ -44,7 +45,7 @@ class ParameterPosterior(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelEvidence:
-    """Evidence of maps of these patterns under Dirichlet priors of confusions and label prior."""
+    """Evidence of maps of these patterns, under Dirichlet priors on confusions and label prior."""
 
     patterns: DecisionPatterns
     pseudo_counts: Floats  #: (K, K) alpha[d, t] of section 2.1.5
@@ -52,7 +53,7 @@ class LabelEvidence:
 
     @cached_property
     def resolution(self) -> float:
-        """Rounding error of a log evidence; maps closer than this are equally probable."""
+        """Rounding error of a log evidence; maps that differ by less count as equally probable."""
         size = float(scipy.special.gammaln(self.patterns.number_of_voxels + 2.0))
         return 16 * np.finfo(np.float64).eps * (self.patterns.number_of_raters + 1) * max(size, 1.0)
 
@@ -62,7 +63,7 @@ class LabelEvidence:
         return bool(self.patterns.present.all())
 
     def parameter_posterior(self, maps: Maps) -> ParameterPosterior:
-        """Return the parameters' posterior given each map."""
+        """Return the posterior of the parameters given each map."""
         voxels, votes = self._count(maps)
         return ParameterPosterior(
             voxels + self.prior_concentration, votes + self.concentration[:, None, :]
@@ -73,7 +74,8 @@ class LabelEvidence:
         labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
         sizes = self.patterns.counts.astype(np.float64)
         if len(sizes) < raters:
-            # With many raters one matrix product is faster; it is exact, since counts are integers.
+            # With many raters one matrix product is faster; it is exact, since the counts are
+            # integers.
             each = np.arange(labels)
             own = (self.patterns.patterns.T[:, None] == each[:, None]) * sizes
             chosen = (maps[:, :, None] == each).astype(np.float64)
@@ -90,7 +92,7 @@ class LabelEvidence:
         return voxels, votes
 
     def log_evidence(self, maps: Maps) -> Floats:
-        """Return (S,) log p(t, D), eq. 25 with normalised priors."""
+        """Return the (S,) log p(t, D), eq. 25 with normalised priors."""
         raters = self.patterns.number_of_raters
         # Normalising constant of the priors: the integrals without any voxel.
         constant = raters * _log_beta(self.concentration, axis=0).sum()
@@ -103,7 +105,7 @@ class LabelEvidence:
         )
 
     def batches_of(self, maps: Maps) -> Iterator[Maps]:
-        """Yield batches of maps whose confusions fit into little memory."""
+        """Yield batches of maps small enough for their confusions to fit into memory."""
         labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
         size = max(1, _NUMBERS_AT_ONCE // (raters * labels * labels))
         return (maps[:, part] for part in chunks(maps.shape[1], size))
@@ -113,17 +115,17 @@ class LabelEvidence:
         return np.array([np.trace(self.votes_by_label(chosen)) for chosen in maps.T])
 
     def votes_by_label(self, chosen: Maps) -> Floats:
-        """Return (K, K) votes of all raters by the label of a map (P,) and the label voted for."""
+        """Return the (K, K) votes of all raters, by label of a (P,) map and label voted for."""
         return np.asarray(self._count(chosen[:, None])[1][:, :, 0].sum(axis=0).T)
 
     @cached_property
     def concentration(self) -> Floats:
-        """(K, K) Dirichlet parameters of the confusions' prior."""
+        """(K, K) Dirichlet parameters of the prior on the confusions."""
         return self.pseudo_counts + 1.0
 
     @cached_property
     def prior_concentration(self) -> Floats:
-        """(K,) Dirichlet parameters of the label prior's prior."""
+        """(K,) Dirichlet parameters of the prior on the label prior."""
         return np.ones(self.patterns.number_of_labels) + self.prior_counts
 
 

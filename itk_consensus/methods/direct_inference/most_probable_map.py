@@ -1,10 +1,10 @@
-"""Direct inference: the most probable label map itself, without estimating performance first.
+"""Direct inference: find the most probable label map without estimating performance first.
 
 Van Leemput & Sabuncu, "A cautionary analysis of STAPLE using direct inference of segmentation
-truth", MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". It is STAPLE's model
-with its parameters integrated out; p(t, D) is maximised over maps t. The maps of STAPLE's EM are
-among the starts, so none of them has a higher evidence than the answer. (With more than two labels
-EM is stopped early, close to convergence.)
+truth", MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". The model is that of
+STAPLE with its parameters integrated out; p(t, D) is maximised over maps t. The maps found by
+STAPLE's EM are among the starts, so none of them has a higher evidence than the result. (With more
+than two labels EM is stopped early, close to convergence.)
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from itk_consensus.methods.staple.staple_result import StartSummary, pairwise_ov
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import PatternShares
 
-#: Quantiles reported of each rater's performance.
+#: Quantiles of each rater's performance that are reported.
 QUANTILES = (0.025, 0.5, 0.975)
 
 
@@ -51,41 +51,41 @@ _NO_SAMPLES = SamplingPlan()
 class DirectInferenceSettings:
     """Settings of direct inference."""
 
-    #: (diagonal, off-diagonal) counts added to each column of a confusion matrix. The latter is
-    #: divided among the other labels, so that the prior does not grow with their number.
+    #: (diagonal, off-diagonal) pseudo-counts for each column of a confusion matrix. The latter is
+    #: divided among the other labels, so that the prior does not grow with the number of labels.
     pseudo_counts: tuple[float, float] = (4.0, 2.0)
     #: Starts of each EM run (number, seed and range); `initialization` depends on the variant.
     plan: StartPlan = _PLAN
     sampling: SamplingPlan = _NO_SAMPLES
-    #: Dirichlet prior of the label prior: counts added to every label, or one number per label.
+    #: Dirichlet prior on the label prior: pseudo-counts for all labels, or one value per label.
     prior_pseudo_counts: float | tuple[float, ...] = 0.0
 
     def pseudo_count_table(self, labels: int) -> Floats:
-        """Return (K, K) alpha[d, t]."""
+        """Return the (K, K) pseudo-counts alpha[d, t]."""
         diagonal, others = self.pseudo_counts
         return with_diagonal(labels, diagonal, others / max(labels - 1, 1))
 
 
 @dataclass(frozen=True)
 class Performance:
-    """Posterior of the probability that each rater recognises each label; NaN if never present."""
+    """Posterior of each rater's probability of recognising each label; NaN if never present."""
 
-    mean: Floats  #: (J, K)
-    deviation: Floats  #: (J, K)
-    quantiles: Floats  #: (J, K, 3) at `QUANTILES`
+    mean: Floats  #: (J, K) posterior mean
+    deviation: Floats  #: (J, K) posterior standard deviation
+    quantiles: Floats  #: (J, K, 3) quantiles at `QUANTILES`
 
 
 @dataclass(frozen=True, kw_only=True)
 class DirectInferenceEstimate(Estimate):
-    """Direct inference's estimate of the raters, and the outcome of its search."""
+    """Direct inference's estimate of rater performance, and the outcome of its search."""
 
     log_evidence: float  #: log p(t, D) of the map
-    exact: bool  #: Whether all maps were tried, so that no map has a higher evidence
-    #: (J, K, K) posterior mean of the confusion matrices [rater, observed, true]: over the samples,
+    exact: bool  #: Whether all maps were evaluated, so that no map has a higher evidence
+    #: (J, K, K) posterior mean of the confusion matrices [rater, observed, true]: over the samples
     #: or, without samples, given the map. NaN for a rater who is never present.
     theta: Floats
     prior: Floats  #: (K,) posterior mean of the label prior: over the samples, or given the map
-    #: Posterior of the confusions' diagonal; given the map it is too narrow.
+    #: Posterior of the diagonal of the confusions; if conditional on the map, it is too narrow.
     performance: Performance
     #: Outcome of the starts; log likelihoods and log posteriors are log evidences.
     starts: StartSummary
@@ -96,7 +96,7 @@ class DirectInferenceEstimate(Estimate):
 
     @property
     def winning_start(self) -> str:
-        """Name of the start that led to the map."""
+        """Name of the start that led to the returned map."""
         return self.start_names[self.starts.winner]
 
     def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
@@ -115,15 +115,15 @@ class DirectInferenceEstimate(Estimate):
 class DirectInferenceResult(DirectInferenceEstimate):
     """The most probable map of the patterns."""
 
-    decision: Labels  #: (P,) label index of each pattern: the map of highest evidence
-    #: (P, K) marginal posterior of a voxel's label if sampled; else its conditional posterior given
-    #: the rest of the map (eq. 26).
+    decision: Labels  #: (P,) label index of each pattern: the map with the highest evidence
+    #: (P, K) marginal posterior of a voxel's label if sampled; otherwise its conditional posterior
+    #: given the rest of the map (eq. 26).
     shares: Floats | PatternShares
     samples: GibbsSamples | None
 
     @property
     def estimate(self) -> DirectInferenceEstimate:
-        """The estimate without the map."""
+        """This estimate without the map."""
         return DirectInferenceEstimate.of(self)
 
 
@@ -131,10 +131,10 @@ def direct_inference(
     patterns: DecisionPatterns,
     settings: DirectInferenceSettings | None = None,
 ) -> DirectInferenceResult:
-    """Find the label map of highest evidence.
+    """Find the label map with the highest evidence.
 
-    With a single rater nothing can be inferred (a map of one label has the highest evidence), so
-    the answer is that rater's map.
+    With a single rater nothing can be inferred (a constant map has the highest evidence), so that
+    rater's map is returned.
 
     Progress is reported after each EM iteration, round of moves and sample; on Abort the best map
     so far is returned.
@@ -149,7 +149,7 @@ def direct_inference(
         return _result(model, search, 0, names, settings)
     with stage(0.0, 0.5):
         names, maps = starting_maps(patterns, settings.plan)
-    # Starts often coincide; each distinct map is climbed from once.
+    # Starts often coincide; each distinct map is climbed from only once.
     first: dict[bytes, int] = {}
     same_as = [first.setdefault(chosen.tobytes(), start) for start, chosen in enumerate(maps.T)]
     distinct, which = np.unique(same_as, return_inverse=True)
@@ -157,7 +157,7 @@ def direct_inference(
     winner = choose_map(model, search.maps, search.log_evidence)
     best = finish(model, search.maps[:, winner])
     search.maps[:, winner], search.log_evidence[winner] = best
-    current().on_iteration(1)  # Summarizing the starts takes a while; check Abort before.
+    current().on_iteration(1)  # Summarising the starts takes a while, so check Abort before.
     return _result(model, search, winner, names, settings)
 
 
@@ -168,7 +168,7 @@ def _several_raters(patterns: DecisionPatterns) -> bool:
 def _is_switched(model: LabelEvidence, maps: Maps) -> NDArray[np.bool_]:
     """Return (S,) whether the mean rater is worse than chance, i.e. labels are switched.
 
-    A label without voxels counts as right.
+    A label without voxels counts as perfect.
     """
     right = []
     for prior, confusion in map(model.parameter_posterior, model.batches_of(maps)):

@@ -16,16 +16,16 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.expected_counts import ROUNDING, vote_frequencies
 
-#: Maximum number of thresholds of the vote.
+#: Maximum number of thresholds for the vote.
 _MOST_LEVELS = 16
 
-#: Number of patterns processed at once; bounds memory.
+#: Number of patterns processed at once, which bounds memory.
 _PATTERNS_AT_ONCE = 1 << 13
 
-#: On few voxels EM can take many thousand iterations, but its map no longer changes by then.
+#: With few voxels EM can take many thousands of iterations, but its map no longer changes by then.
 _MOST_EM_ITERATIONS = 1000
 
-#: With more than two labels EM is slower, and runs from ten starts: a coarse tolerance suffices,
+#: With more than two labels EM is slower and runs from ten starts. A coarse tolerance suffices,
 #: since the search continues from its maps.
 _MULTILABEL = replace(MULTILABEL, stop=StopRule(0.01, _MOST_EM_ITERATIONS))
 
@@ -33,11 +33,11 @@ _MULTILABEL = replace(MULTILABEL, stop=StopRule(0.01, _MOST_EM_ITERATIONS))
 def starting_maps(patterns: DecisionPatterns, plan: StartPlan) -> tuple[list[str], Maps]:
     """Return names and (P, S) maps: the vote, the vote at several thresholds, and EM's results.
 
-    EM runs in its basic and its advanced variant; a tied posterior gives two maps. Labels have the
-    small dtype of the votes, since with many patterns the maps take much memory.
+    EM is run in its basic and its advanced variant; a tied posterior results in two maps. Labels
+    have the small dtype of the votes, since maps of many patterns need much memory.
     """
     names, maps = ["majority_vote"], [vote_map(patterns)]
-    current().on_iteration(1)  # Many patterns take a while; check Abort again.
+    current().on_iteration(1)  # Many patterns take a while, so check Abort again.
     for level, labels in _threshold_maps(majority_vote(patterns)):
         names.append(f"threshold {level:.3g}")
         maps.append(labels)
@@ -58,7 +58,7 @@ def starting_maps(patterns: DecisionPatterns, plan: StartPlan) -> tuple[list[str
 
 
 def vote_map(patterns: DecisionPatterns) -> Maps:
-    """Return (P,) label with most votes; on ties or without votes the most frequent label."""
+    """Return (P,) the label with the most votes, or the most frequent label if undecided."""
     vote = majority_vote(patterns, ties="prior")
     decision = np.where(vote.decision < 0, vote.frequencies.argmax(), vote.decision)
     return decision.astype(patterns.patterns.dtype)
@@ -79,7 +79,7 @@ def _threshold_maps(vote: VoteResult) -> list[tuple[float, Maps]]:
 
 
 def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tuple[Maps, Maps]:
-    """Return (P,) the lowest and the highest of the most probable labels of one start."""
+    """Return (P,) the lowest and the highest of the most probable labels for one start."""
     lowest, highest = np.empty((2, len(patterns.counts)), patterns.patterns.dtype)
     for part in chunks(len(patterns.counts), _PATTERNS_AT_ONCE):
         shares = optima.truth.probabilities(start=start, part=part)[:, 0]
@@ -99,5 +99,5 @@ def _run_em(patterns: DecisionPatterns, variant: str, plan: StartPlan) -> Optima
     )
     weights = patterns.counts.astype(np.float64)
     frequencies = vote_frequencies(patterns, weights)
-    # Only maps are needed, so labels may be dropped that are negligible up to rounding.
+    # Only maps are required, so labels that are negligible up to rounding may be dropped.
     return run_em(patterns, weights, settings, frequencies, frequencies, negligible=ROUNDING)

@@ -1,1 +1,1 @@
-"""One fuser in a band around the contour, another elsewhere."""
+"""Hybrid fusion: one fuser in a band around the contour, another elsewhere."""

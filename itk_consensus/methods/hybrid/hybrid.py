@@ -19,7 +19,7 @@ from itk_consensus.votes.uncertainty import UncertaintyKind
 
 @dataclass(frozen=True)
 class HybridShares(VoxelShares):
-    """Probabilities of one fusion in the band, of the other elsewhere."""
+    """Probabilities from one fusion in the band, and from another elsewhere."""
 
     band: NDArray[np.bool_]
     within: VoxelShares
@@ -39,9 +39,9 @@ class HybridShares(VoxelShares):
 
 
 def contour_band(labels: NDArray[Any], width: float, spacing: Sequence[float]) -> NDArray[np.bool_]:
-    """Return voxels within `width` mm of a contour between labels, on both sides.
+    """Return a mask of voxels within `width` mm of a contour between labels, on both sides.
 
-    In 4D the first axis holds independent volumes.
+    In 4D the first axis indexes independent volumes.
     """
     band = np.zeros(labels.shape, dtype=bool)
     margin = in_space([int(width / size) + 1 for size in spacing], 0)
@@ -62,7 +62,7 @@ def _boxes(labels: NDArray[Any]) -> tuple[dict[int, Box], int]:
     first = int(labels.min())
     numbers = np.subtract(labels, first - 1, dtype=np.int32)
     boxes = scipy.ndimage.find_objects(numbers)
-    # In chunks, since bincount casts to 64-bit integers.
+    # Process in chunks, since bincount casts to 64-bit integers.
     flat = numbers.reshape(-1)
     parts = (np.bincount(flat[p], minlength=len(boxes) + 1) for p in chunks(flat.size, CHUNK))
     counts = np.sum(list(parts), axis=0)
@@ -76,7 +76,7 @@ def hybrid_fusion(
     within: VoxelShares,
     elsewhere: VoxelShares,
 ) -> VolumeFusion:
-    """Combine the probabilities of two fusions, whose decisions are already combined."""
+    """Combine the probabilities of two fusions whose decisions are already combined."""
     return VolumeFusion(decision, HybridShares(band, within, elsewhere))
 
 

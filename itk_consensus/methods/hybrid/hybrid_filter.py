@@ -28,32 +28,35 @@ from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.votes.ties import BACKGROUND
 
-#: The paper's band, in smallest voxel sides on each side of the contour.
+#: Width of the band in the paper, in units of the smallest voxel side, on each side of the contour.
 DEFAULT_BAND = 3.0
 
 
 @dataclass(frozen=True)
 class HybridEstimate(Estimate):
-    """Size of the band in which the boundary filter decided."""
+    """Size of the band in which the boundary filter was used."""
 
     band_voxels: int
 
 
 class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
-    """Uses the interior fuser everywhere except in a band around the contour.
+    """Uses one fuser in a band around the contour, and the interior fuser everywhere else.
 
     Both fusers are filters with their own parameters; GetBoundaryResult() and GetInteriorResult()
-    return their results. They get the same images, with the hybrid's mask, missing label,
+    return their results. They receive the same images, and the hybrid's mask, missing label,
     tolerances and threads if set. The interior may also be a given image (InteriorImage), or a
     trained DeepConsensusFilter, which reads Image:
 
     >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
     """
 
-    chunking_unsupported_reason = "its band needs distances over the whole image"
+    chunking_unsupported_reason = (
+        "the contour to which its band measures distances may be anywhere in the image"
+    )
     bytes_per_voxel = 24
     method = "hybrid"
-    # Not relabelling: the default boundary filter, consensus, treats label 0 as the background.
+    # Not invariant to relabelling: the default boundary filter, consensus, treats label 0 as
+    # background.
     laws = frozenset({"rater permutation"})
     summary = (
         "Assumes that different fusers are best inside a structure and at its contour. Use it if "
@@ -139,7 +142,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
             )
 
     def _interior(self, case: FusionCase) -> FusionResult[Any]:
-        """Return the result that is used away from the contour."""
+        """Return the result used away from the contour."""
         fuser = self.InteriorFilter or MajorityVoteFilter()
         if self.InteriorImage is not None:
             return self._given_interior(case)
@@ -171,7 +174,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         else:
             fusion = fusion_of_probabilities(image)
         dtype = common_type(case.loaded.arrays, labels)
-        undecided = self._undecided_label(labels, dtype)
+        undecided = self.undecided_label(labels, dtype)
         fused = Fused(fusion, None)
         result: FusionResult[Any] = FusionResult(
             case, fused, tuple(labels), dtype, undecided, MadeBy.of(self)
@@ -201,7 +204,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
 
 
 def within_mask(result: FusionResult[Any], case: FusionCase) -> FusionResult[Any]:
-    """Set a result to background outside the case's mask."""
+    """Return a result with background outside the case's mask."""
     patterns = case.patterns
     if patterns.outside_code is None:
         return result

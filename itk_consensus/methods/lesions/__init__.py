@@ -1,1 +1,1 @@
-"""Lesions, cells, nodules: which marks are one object, whether it is there, who draws it."""
+"""Lesions, nodules and cells: match the raters' marks, test which objects are real, outline."""

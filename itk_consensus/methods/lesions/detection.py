@@ -1,19 +1,21 @@
 """Probability that an object is real, given which raters marked it and which did not.
 
-Rater j finds a real object with probability d_j. A false object has one author, and each other
-rater marks it, too, with probability e. A share p of all objects is real. Both d and p rise with
-size, since small objects are missed and invented more often.
+Rater j finds a real object with probability d_j. A false object originates from one rater, its
+source, and every other rater also marks it with probability e. A share p of all objects is real.
+Both d and p rise with size, since small objects are missed, and marked falsely, more often.
 
 The shared rates (the mean d, e, p and the rise with size) are not fitted, since a case may have
 only one object. They are integrated over a grid, under weakly informative priors, weighted by the
-likelihood of all objects. Each rater's deviations (how much more often it finds objects, and how
-often it is the author) are estimated by EM, with a prior that shrinks them to the mean.
+likelihood of all objects. Each rater's deviations (how much more often it finds real objects, and
+how often it is the source of a false one) are estimated by EM, with a prior that shrinks them
+towards the mean.
 
-Intervals of the raters' rates combine three uncertainties: of the grid, of the deviations, and of
-the truth of each object, part of which is common to all objects.
+The intervals of the raters' rates combine three sources of uncertainty: the shared rates (the
+grid), the deviations, and whether each object is real; part of the last is common to all objects.
 
-So if a case has one object, two marks of five raters are not enough; they are if raters miss about
-that many of the other objects, too. A rater who has many lone marks is not believed alone.
+With a single object, marks from two of five raters are not enough evidence; they are if the raters
+also miss about as many of the other objects. The lone marks of a rater who makes many of them carry
+little weight.
 """
 
 from __future__ import annotations
@@ -28,33 +30,34 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
 
-#: Beta priors of d (finding a real object), e (marking another rater's false object) and p (being
-#: real).
+#: Beta priors of d (probability of finding a real object), e (probability of marking another
+#: rater's false object) and p (probability of being real).
 FINDING = (4.0, 2.0)
 JOINING = (1.0, 40.0)
 BEING_THERE = (3.0, 2.0)
-#: Increase of the log odds of d and of p with each doubling of the size; values on the grid.
+#: Grid of the increase in the log odds of d and of p with each doubling of the size.
 RISES = (0.0, 0.25, 0.5)
-#: Prior standard deviation between raters, in log odds of finding an object.
+#: Prior standard deviation of the raters' log odds of finding an object.
 RATER_SPREAD = 0.5
-#: Pseudo-count of false objects of each rater.
+#: Pseudo-count of false objects for each rater.
 AUTHOR_COUNT = 1.0
-#: Correlation between the truths of doubtful objects, beyond that due to the grid: where the
-#: priors, which doubt lone marks, are wrong, they are wrong for all of them. Without it the
-#: intervals do not reach their coverage.
+#: Correlation between the truths of uncertain objects, beyond that induced by the grid: if the
+#: priors, which assign lone marks a low probability, are wrong, they are wrong for all objects at
+#: once. Without it the intervals do not reach their nominal coverage.
 SHARED_DOUBT = 0.2
 
-#: Values of d, e and p on the grid.
+#: Number of grid points of d, e and p.
 GRID = (16, 6, 6)
-#: Grid of a rater's deviation, in units of RATER_SPREAD.
+#: Grid of a rater's deviation, in units of `RATER_SPREAD`.
 _DEVIATIONS = np.linspace(-3, 3, 13)
 #: Sizes are clipped to this many doublings from the median, and rounded to steps of this size.
 _LARGEST_STEP, _STEP = 3.0, 0.5
-#: Maximum number of EM iterations, and the change of a deviation at which they stop.
+#: Maximum number of EM iterations, and the change of a deviation at which EM stops.
 _MOST_ROUNDS, _SMALLEST_CHANGE = 30, 1e-4
-#: Nodes of the grid below this probability are dropped.
+#: Grid nodes below this probability are dropped.
 _LEAST_WEIGHT = 1e-4
-#: Quantiles of the ends of an interval, and number of values of its distribution function.
+#: Quantiles that bound an interval, and number of points at which its distribution function is
+#: evaluated.
 _TAILS, _INTERVAL_STEPS = (0.025, 0.975), 128
 
 _PRIORS = (FINDING, JOINING, BEING_THERE)
@@ -72,29 +75,29 @@ class Interval(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Table of objects; those with the same raters and size share a row."""
+    """Table of objects; objects with the same raters and size share a row."""
 
-    found: Mask  #: (R, J) whether a rater marked them
-    looked: Mask  #: (R, J) whether a rater annotated there
+    found: Mask  #: (R, J) whether each rater marked the objects
+    looked: Mask  #: (R, J) whether each rater annotated their location
     doublings: Floats  #: (R,) log2 of size over median size, clipped and rounded
-    number: Floats  #: (R,) number of objects
+    number: Floats  #: (R,) number of objects in each row
 
 
 @dataclass(frozen=True)
 class Detection:
-    """Which objects are real, and how well raters find them."""
+    """Probability that each object is real, and the raters' detection rates."""
 
     there: Floats  #: (N,) probability that each object is real
     cases: int  #: Number of cases
     row: NDArray[np.intp]  #: (N,) row of each object in the table
     _rows: _Rows
     _rates: Floats  #: (4, nodes) shared rates d, e, p and the rise at the nodes of the grid
-    _deviations: Floats  #: (J,) deviations of log odds of d
-    _authors: Floats  #: (J,) share of false objects that are due to each rater
+    _deviations: Floats  #: (J,) deviations of the raters' log odds of d
+    _authors: Floats  #: (J,) share of false objects whose source is each rater
 
     @cached_property
     def sensitivity(self) -> tuple[Interval, ...]:
-        """For each rater, the share of real objects of these sizes that it finds."""
+        """For each rater, the proportion of real objects of these sizes that the rater finds."""
         there = np.bincount(self.row, self.there, len(self._rows.number))
         weight = there if there.sum() else self._rows.number
         # Without objects, report the prior at the median size.
@@ -131,14 +134,14 @@ def detect(
     Parameters
     ----------
     found : (N, J) ndarray of bool
-        Whether each rater marked each object; every object has a mark. Objects of several cases of
-        the same raters are concatenated.
+        Whether each rater marked each object; every object has at least one mark. Objects from
+        several cases of the same raters are concatenated.
     voxels : (N,) ndarray
         Size of each object, in any unit.
     looked : (N, J) ndarray of bool, optional
-        Whether each rater annotated there; by default all did.
+        Whether each rater annotated the location of each object; by default all raters did.
     cases : int
-        Number of cases that the objects come from.
+        Number of cases from which the objects come.
     """
     looked = np.ones_like(found) if looked is None else looked | found
     rows, row = _group_rows(found, looked, np.asarray(voxels, float))
@@ -148,11 +151,11 @@ def detect(
     if len(row):
         deviations, authors = _estimate_raters(rows, rates, deviations, authors)
         likelihood, _ = _log_likelihood(rows, rates, deviations, authors)
-        # Many objects leave few probable nodes: refine the grid to the range of these.
+        # With many objects few nodes are probable: refine the grid over their range.
         rates = _grid(_ranges(_normalise(likelihood)))
         deviations, authors = _estimate_raters(rows, rates, deviations, authors)
         likelihood, either = _log_likelihood(rows, rates, deviations, authors)
-        # Drop digits that depend on the number of BLAS threads.
+        # Round, since the last digits depend on the number of BLAS threads.
         there = np.round(_normalise(likelihood) @ either, 10)
     return Detection(there[row], cases, row, rows, rates, deviations, authors)
 
@@ -206,7 +209,7 @@ def _log_likelihood(
     """Return (nodes,) log likelihood of all objects, and (nodes, R) probability of being real."""
     _, joined, there, rise = rates
     missed = rows.looked & ~rows.found
-    # Many rows differ only by the raters who marked the object.
+    # Many rows differ only in which raters marked the object.
     keys = np.column_stack([rows.looked, rows.doublings])
     kinds, kind = np.unique(keys, axis=0, return_inverse=True)
     looked, doublings, kind = kinds[:, :-1], kinds[:, -1], kind.reshape(-1)
@@ -234,7 +237,7 @@ def _log_likelihood(
 
 
 def _odds(doublings: Floats, rates: Floats, deviation: float) -> Floats:
-    """Return (nodes, R) log odds that a rater finds a real object."""
+    """Return the (nodes, R) log odds that a rater finds a real object."""
     found, _, _, rise = rates
     return np.asarray(scipy.special.logit(found)[:, None] + deviation + np.outer(rise, doublings))
 
@@ -244,13 +247,13 @@ def _normalise(log_weights: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-#: For each prior, the range of its quantiles that the grid covers.
+#: For each prior, the range of quantiles that the grid covers.
 Ranges = tuple[tuple[float, float], ...]
 
 
 @cache
 def _grid(ranges: Ranges = ((0.0, 1.0),) * 3) -> Floats:
-    """Return (4, nodes) d, e and p at midpoints of equally likely parts of each Beta, and rise."""
+    """Return (4, nodes) d, e and p at midpoints of equally probable prior intervals, and rise."""
     middles = [
         scipy.special.betaincinv(*prior, low + (high - low) * (np.arange(number) + 0.5) / number)
         for prior, number, (low, high) in zip(_PRIORS, GRID, ranges, strict=True)
@@ -259,7 +262,7 @@ def _grid(ranges: Ranges = ((0.0, 1.0),) * 3) -> Floats:
 
 
 def _ranges(node: Floats) -> Ranges:
-    """Return the quantile ranges of the whole grid that contain probable nodes."""
+    """Return the quantile ranges of the full grid that contain the probable nodes."""
     table = node.reshape(*GRID, -1)
     ranges = []
     for axis, number in enumerate(GRID):
@@ -270,27 +273,29 @@ def _ranges(node: Floats) -> Ranges:
 
 
 class _Posterior(NamedTuple):
-    """Posterior of the rates: probable nodes of the grid, and a Gaussian for the raters' numbers.
+    """Posterior of the rates: the probable grid nodes, and a Gaussian over per-rater parameters.
 
-    The raters' numbers are the J deviations and the J logarithms of authorship. Their covariance
-    is a Laplace approximation: the curvature of the marginal likelihood of all objects.
+    The per-rater parameters are the J deviations and the J log shares of false objects. Their
+    covariance is a Laplace approximation, based on the curvature of the marginal likelihood of all
+    objects.
     """
 
     rows: _Rows
-    rates: Floats  #: (4, M)
-    deviations: Floats  #: (J,)
-    node: Floats  #: (M,) probability
-    there: Floats  #: (M, R)
+    rates: Floats  #: (4, M) shared rates at the probable nodes
+    deviations: Floats  #: (J,) deviations of the raters' log odds of d
+    node: Floats  #: (M,) probability of each node
+    there: Floats  #: (M, R) probability of being real
     contrast: Floats  #: (M, R, 2 J) derivative of the log odds that a row is real
     score: Floats  #: (M, 2 J) derivative of the log likelihood of all objects
     covariance: Floats  #: (2 J, 2 J)
 
     def variance(self, values: Floats, slope: Floats) -> float:
-        """Return a rate's variance due to the raters' numbers.
+        """Return the variance of a rate that is due to the uncertainty of the per-rater parameters.
 
-        `values` is the (M,) rate at each node, `slope` its (2 J,) mean derivative.
+        `values` is the (M,) rate at each node, and `slope` its (2 J,) mean derivative with respect
+        to these parameters.
         """
-        # A change of the raters' numbers also changes the probabilities of the nodes.
+        # A change in the per-rater parameters also changes the probabilities of the nodes.
         slope = slope + (self.node * (values - self.node @ values)) @ self.score
         return float(slope @ self.covariance @ slope)
 
@@ -312,7 +317,8 @@ def _posterior(rows: _Rows, rates: Floats, deviations: Floats, authors: Floats) 
     curvature = scipy.linalg.block_diag(true_curvature, false_curvature)
     curvature -= flat.T @ (unsure.reshape(-1, 1) * flat) + away.T @ (node[:, None] * away)
     spread = np.repeat([RATER_SPREAD, AUTHOR_COUNT**-0.5], len(authors))
-    # In units of the prior its precision is 1, to which the objects' information is added.
+    # In units of the prior standard deviations the prior precision is the identity, to which the
+    # information from the objects is added.
     information, axes = np.linalg.eigh(spread[:, None] * curvature * spread)
     axes = spread[:, None] * axes
     covariance = (axes / (1 + np.maximum(information, 0))) @ axes.T
@@ -322,7 +328,11 @@ def _posterior(rows: _Rows, rates: Floats, deviations: Floats, authors: Floats) 
 def _finding_score(
     rows: _Rows, rates: Floats, deviations: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """Return (M, R, J) derivative of real objects' log likelihood by deviation, and curvature."""
+    """Return the (M, R, J) score of the deviations for real objects, and its curvature.
+
+    The score is the derivative of the log likelihood of real objects with respect to the
+    deviations.
+    """
     odds = np.stack([_odds(rows.doublings, rates, each) for each in deviations], axis=2)
     chance = scipy.special.expit(odds) * rows.looked
     nobody = np.prod(1 - chance, axis=2)
@@ -336,7 +346,11 @@ def _finding_score(
 
 
 def _author_score(rows: _Rows, authors: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return (R, J) derivative of false objects' log likelihood by log author, and curvature."""
+    """Return the (R, J) score of the log shares for false objects, and its curvature.
+
+    The score is the derivative of the log likelihood of false objects with respect to the log
+    shares.
+    """
     weight = weight * rows.number
     score, curvature = np.zeros(rows.found.shape), np.zeros((len(authors),) * 2)
     for who, sign in ((rows.found, 1), (rows.looked, -1)):
@@ -347,7 +361,7 @@ def _author_score(rows: _Rows, authors: Floats, weight: Floats) -> tuple[Floats,
 
 
 def _sensitivity(posterior: _Posterior, doublings: Floats, weight: Floats, rater: int) -> Interval:
-    """Return a rater's sensitivity: a mixture over nodes of Gaussians in log odds."""
+    """Return a rater's sensitivity, modelled as a mixture over nodes of Gaussians in log odds."""
     odds = _odds(doublings, posterior.rates, posterior.deviations[rater])
     middle = scipy.special.logit(scipy.special.expit(odds) @ weight)
     slope = np.eye(len(posterior.covariance))[rater]
@@ -359,29 +373,30 @@ def _sensitivity(posterior: _Posterior, doublings: Floats, weight: Floats, rater
 
 
 def _shared_doubt(posterior: _Posterior, rater: int) -> float:
-    """Return the change of a rater's log odds if all objects' truths move by one deviation.
+    """Return the change of a rater's log odds if all uncertain objects' truths shift together.
 
-    A prior that is wrong about one doubtful object is wrong about all of them, so that their
-    truths are correlated.
+    The truth of each object shifts by one standard deviation. A prior that is wrong about one
+    uncertain object is wrong about all of them, so their truths are correlated.
     """
     rows, there = posterior.rows, posterior.node @ posterior.there
     doubt = np.sqrt(there * (1 - there)) * rows.number
     looked, found = rows.looked[:, rater], rows.found[:, rater]
-    # Pseudo-counts: one more object found and one more missed.
+    # Pseudo-counts: one additional object found and one additional object missed.
     number, hits = (there * rows.number) @ looked + 2, (there * rows.number) @ found + 1
     share = hits / number
     return float((doubt @ (found - share * looked)) / (number * share * (1 - share)))
 
 
 def _false_finds(posterior: _Posterior, rater: int, cases: int) -> Interval:
-    """Return a rater's false marks per case: a mixture over nodes of Gamma distributions."""
+    """Return a rater's false marks per case, modelled as a mixture of Gamma distributions."""
     rows, node, there = posterior.rows, posterior.node, posterior.there
     marks = rows.number * rows.found[:, rater]
     mean = (1 - there) @ marks
     unsure = there * (1 - there)
     together = (np.sqrt(unsure) @ marks) ** 2
     slope = -np.einsum("mr,mri->i", node[:, None] * unsure * marks, posterior.contrast)
-    # At each node, the Gamma distribution with the mean and variance of the rate given the count.
+    # At each node, use the Gamma distribution with the mean and variance of the rate given the
+    # count.
     expected = mean + 0.5
     doubt = SHARED_DOUBT * together + (1 - SHARED_DOUBT) * (unsure @ marks)
     variance = expected + doubt + posterior.variance(mean, slope)
@@ -394,12 +409,12 @@ def _false_finds(posterior: _Posterior, rater: int, cases: int) -> Interval:
 
 
 def _interval(values: Floats, below: Floats) -> Interval:
-    """Return the interval of a distribution function, sampled at increasing values."""
+    """Return the mean and interval of a distribution function sampled at increasing values."""
     middles = (values[1:] + values[:-1]) / 2
     low, high = np.interp(_TAILS, below, values)
     return _round_interval(float(np.diff(below) @ middles), float(low), float(high))
 
 
 def _round_interval(*rates: float) -> Interval:
-    """Make an interval without the digits that depend on the number of BLAS threads."""
+    """Make an interval, rounding away the digits that depend on the number of BLAS threads."""
     return Interval(*(round(rate, 8) for rate in rates))

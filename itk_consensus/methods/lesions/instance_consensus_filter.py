@@ -53,13 +53,13 @@ from itk_consensus.votes.label_stack import MOST_LABELS, LabelStack
 from itk_consensus.votes.ties import BACKGROUND
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 
-#: Probabilities are kept at least this far from 1/2, on the side of the decision.
+#: Probabilities are kept at least this far from 1/2, on the side that matches the decision.
 _SIDE = 1e-9
 
 
 @dataclass(frozen=True)
 class LesionTables(Kind[tuple[LesionTable, ...]]):
-    """Constraint: tables of other cases."""
+    """Constraint: lesion tables of other cases."""
 
     annotation = "Sequence[LesionTable]"
     wanted = "a list of tables that match_lesions made"
@@ -78,7 +78,8 @@ class LesionCase(FusionCase):
 
     groups: LesionGroups | None = None
     matched: RelabelledMaps | None = None
-    looked: Mask | None = None  #: (G, J) whether a rater annotated there; None: all did
+    #: (G, J) whether a rater annotated each object's location; None: all did
+    looked: Mask | None = None
 
     def without_inputs(self) -> FusionCase:
         kept = super().without_inputs()
@@ -95,18 +96,19 @@ class ObjectEstimate(Estimate):
 
 
 class InstanceConsensusFilter(InnerFusersMixin):
-    """Fusion object by object: the raters' marks are matched, tested for being real and outlined.
+    """Object-by-object fusion: match the raters' marks, test which are real, fuse the outlines.
 
-    Raters of lesions, nodules or cells first find objects and then outline them. So marks of
-    different raters are matched first; then a detection model gives the probability that each
-    object is real; and each outline is fused from the raters who found it. Inputs are masks, whose
-    connected components are objects, or instance maps, whose labels need not correspond between
-    raters. The output is an instance map, sorted by the number of raters who found an object, or a
-    mask. A voxel's probability is the product of that of its object being real and that of the
-    voxel being inside, adjusted to exceed one half exactly inside the output's objects.
+    Raters of lesions, nodules or cells first find objects and then outline them. Accordingly, marks
+    of different raters are matched first; then a detection model estimates the probability that
+    each object is real; finally each outline is fused from the raters who found the object. Inputs
+    are masks, whose connected components are objects, or instance maps, whose labels need not
+    correspond between raters. The output is an instance map, with labels sorted by the number of
+    raters who found an object, or a mask. A voxel's probability is the product of the probability
+    that its object is real and the probability that the voxel is inside the object, adjusted to
+    exceed one half exactly inside the output's objects.
     """
 
-    chunking_unsupported_reason = "it matches objects, which can extend over several chunks"
+    chunking_unsupported_reason = "it matches whole objects, which may extend over several chunks"
     bytes_per_voxel = 90
     needs = "votes"
     method = "instance-consensus"
@@ -169,7 +171,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
 
     @output_method
     def GetMatchedImages(self) -> list[Any]:
-        """The raters' maps with the objects' labels in the consensus; None for a missing rater."""
+        """Return the raters' maps, relabelled by consensus object; None for a missing rater."""
         result = self.fused
         votes = result.case.votes
         assert isinstance(votes, (LabelStack, KeptStack))
@@ -197,7 +199,8 @@ class InstanceConsensusFilter(InnerFusersMixin):
 
         with stage(0.0, 0.2):
             numbers = list(in_threads(number_map, range(len(annotated))))
-        # Fail early on noise: matching many objects is slow, and their number can only grow.
+        # Fail early on noisy inputs: matching many objects is slow, and groups are never fewer than
+        # one rater's objects.
         for rater, one in enumerate(numbers):
             self._require_few(one.number, f"rater {rater} has")
         objects = RaterObjects.of(numbers)
@@ -233,7 +236,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
         return super()._load(images, None)
 
     def _match_images(self, images: Any) -> LesionTable:
-        """Return the table of `match_lesions`."""
+        """Return the lesion table, for `match_lesions`."""
         with self._running():
             self._check_parameters()
             case = self._load(images)
@@ -264,7 +267,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
         return Fused(fusion, ObjectEstimate(), {"table": table, "detection": (found, detection)})
 
     def _detect(self, case: LesionCase, groups: LesionGroups) -> tuple[DetectionResult, Mask]:
-        """Return the detection for this case's objects, then the cohort's, and who found them."""
+        """Return the detection of this case's objects, then the cohort's, and their finders."""
         sizes = groups.voxels.sum(axis=1) / groups.found.sum(axis=1)
         voxel, _ = _voxel(case)
         tables = self.Cohort or ()
@@ -282,7 +285,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
         return detect(found, volumes, np.concatenate(looked), 1 + len(tables)), found
 
     def _outlines(self, case: LesionCase, cells: Numbers, kept: Mask) -> tuple[Mask, Floats]:
-        """Fuse outlines from the raters who found each object; return mask and probability."""
+        """Fuse outlines from the raters who found each object; return the mask and probability."""
         assert case.stack is not None
         assert case.groups is not None
         assert case.matched is not None
@@ -323,14 +326,14 @@ def match_lesions(images: Any, **parameters: Any) -> LesionTable:
 
 
 def any_given(values: Sequence[Any]) -> bool:
-    """Return whether any of the values is not None."""
+    """Return whether at least one of the values is not None."""
     return any(value is not None for value in values)
 
 
 def _table(
     case: LesionCase, detection: DetectionResult, threshold: float
 ) -> Callable[[], LesionTable]:
-    """Return a function that makes the table and keeps no image alive."""
+    """Return a function that builds the table without keeping any image in memory."""
     assert case.groups is not None
     position, voxel = case.loaded.geometry.position, _voxel(case)
     return partial(lesion_table, case.groups, detection, threshold, position, voxel, case.looked)
@@ -339,7 +342,7 @@ def _table(
 def _add_rejected_objects(
     matched: RelabelledMaps, chosen: Mask, cells: Numbers, share: Floats, kept: Mask
 ) -> tuple[Numbers, Floats]:
-    """Return cells and shares to which the voxels of rejected objects are added."""
+    """Return cells and shares extended to the voxels of rejected objects."""
     doubted = ~kept[matched.cells] & ~chosen
     where = np.nonzero(doubted)
     own = matched.cells[where]
@@ -359,7 +362,7 @@ def _fusion(
     there: Floats,
     is_mask: bool,
 ) -> VolumeFusion:
-    """Build the fusion; at each voxel there is one candidate object or none."""
+    """Build the fusion, which has at most one candidate object per voxel."""
     assert case.stack is not None
     probability = there[cells] * share
     probability = np.where(
@@ -379,7 +382,7 @@ class LesionShares(VoxelShares):
 
     probability: Floats  #: Probability of the candidate object
     cells: Numbers | None  #: Label of the candidate object; None: all have label 1
-    outside: Mask | None  #: Voxels outside the mask; None: there are none
+    outside: Mask | None  #: Voxels outside the mask; None if there is no mask
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         if label == 0:
@@ -400,7 +403,7 @@ class LesionShares(VoxelShares):
 
 
 def _annotated_masks(stack: LabelStack) -> list[Mask | None]:
-    """Return where each rater annotated; None: everywhere. A missing rater has an empty mask."""
+    """Return a mask of where each rater annotated; None: everywhere. A missing rater's is empty."""
     masks = stack.rater_masks or (None,) * len(stack.arrays)
     found: list[Mask | None] = []
     for array, mask in zip(stack.arrays, masks, strict=True):
@@ -416,7 +419,7 @@ def _annotated_masks(stack: LabelStack) -> list[Mask | None]:
 def _looked_table(
     stack: LabelStack, annotated: Sequence[Mask | None], cells: Numbers, number: int
 ) -> Mask | None:
-    """Return (G, J) whether a rater annotated at least half of the marked voxels of an object."""
+    """Return (G, J) whether each rater annotated at least half of an object's marked voxels."""
     if not any_given(annotated):
         return None
     flat = cells.reshape(-1)
@@ -432,7 +435,7 @@ def _looked_table(
 def _rater_masks(
     stack: LabelStack, annotated: Sequence[Mask | None]
 ) -> tuple[NDArray[np.uint8] | None, ...] | None:
-    """Return rater masks for a label stack; None if all present raters annotated everywhere."""
+    """Return rater masks for a label stack, or None if all present raters annotated everywhere."""
     masks = [
         None if array is None else _as_bytes(where)
         for array, where in zip(stack.arrays, annotated, strict=True)

@@ -1,17 +1,18 @@
-"""Group the marks of different raters that are the same object.
+"""Group the marks of different raters that belong to the same object.
 
-1. Two raters' marks match if their intersection is a good part of the smaller one; two small marks,
-   which a slight shift can separate, also match if their surfaces are near.
-2. Groups grow from the pairs with the most overlap on. A group has at most one mark of a rater,
-   and two groups are joined only if at least half of the pairs between them match.
-3. Where some raters have two marks and others one mark that covers both, the majority decides: one
-   object, which some raters split, or two, which the others joined. A tie leaves two objects.
-   Of raters who split it differently only the largest group with similar parts is counted.
+1. Two raters' marks match if their intersection is a sufficient fraction of the smaller one. Two
+   small marks, which a slight shift can separate, also match if they are close together.
+2. Groups are grown from matching pairs, in order of decreasing overlap. A group has at most one
+   mark per rater, and two groups are joined only if at least half of the pairs between them match.
+3. If some raters have two marks where others have one mark that covers both, the majority decides
+   between one object, which some raters split, and two objects, which the others joined. A tie
+   gives two objects. If raters split the object differently, only the largest set of raters with
+   similar parts is counted.
 
 Ties are broken by size and then by position, never by the index of a rater or an object.
 
-Marks with the same voxels always match, so they are treated as one shape that several raters have:
-a crowd has few shapes, whereas all pairs of marks would not fit into memory.
+Marks with the same voxels always match, so they are treated as one shape shared by several raters.
+Even many raters have few distinct shapes, whereas all pairs of marks would not fit into memory.
 """
 
 from __future__ import annotations
@@ -36,31 +37,32 @@ LEAST_SHARED = 0.25
 #: A mark covers another if it contains at least this fraction of it.
 COVERING = 0.5
 
-#: Intersection over union from which two parts of a split object are similar.
+#: Minimum intersection over union at which two parts of a split object are considered similar.
 ALIKE = 0.5
 
 #: A mark is small if its equivalent diameter is at most this multiple of the matching distance.
 SMALL = 2.0
 
-#: Number of voxels processed at once; bounds memory.
+#: Number of voxels processed at once, which bounds memory.
 _VOXELS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
 class LesionGroups:
-    """Marks grouped into objects, sorted by number of raters, then by size."""
+    """Marks grouped into objects, sorted by number of raters and then by size."""
 
-    #: (M, 2) group and mark, both from 0, sorted. A mark that joins two groups is in both.
+    #: (M, 2) sorted pairs of group and mark, both counted from 0. A mark that joins two groups is
+    #: listed in both.
     members: NDArray[np.int64]
     number: int  #: Number of groups, G
-    found: Mask  #: (G, J) whether a rater marked it
+    found: Mask  #: (G, J) whether each rater marked the group's object
     marks: NDArray[
         np.int64
-    ]  #: (G, J) number of a rater's marks; if more than 1, it split the object
-    joined: Mask  #: (G, J) whether a rater's mark is in another group, too
-    voxels: NDArray[np.int64]  #: (G, J) voxels of a rater's marks; joined marks count fully
-    middle: Floats  #: (G, axes) mean over marks of the mean index
-    overlap: Floats  #: (G,) mean Dice between the marks of two raters; NaN with one rater only
+    ]  #: (G, J) number of each rater's marks; if more than 1, the rater split the object
+    joined: Mask  #: (G, J) whether a rater's mark also belongs to another group
+    voxels: NDArray[np.int64]  #: (G, J) voxels in each rater's marks; joined marks count fully
+    middle: Floats  #: (G, axes) mean over the marks of their mean voxel index
+    overlap: Floats  #: (G,) mean Dice between the marks of two raters; NaN with only one rater
 
     @property
     def split(self) -> Mask:
@@ -72,10 +74,10 @@ class _Shapes(NamedTuple):
     """Distinct shapes of marks, in the order of their ranks."""
 
     number: int  #: Number of shapes, S
-    of: NDArray[np.int64]  #: (N,) shape of each mark, from 0
-    one: NDArray[np.int64]  #: (S,) one mark of each shape
+    of: NDArray[np.int64]  #: (N,) shape of each mark, counted from 0
+    one: NDArray[np.int64]  #: (S,) index of one mark with each shape
     voxels: NDArray[np.int64]  #: (S,) size in voxels
-    marks: list[list[int]]  #: (S,) all marks of each shape
+    marks: list[list[int]]  #: (S,) indices of all marks with each shape
 
     @classmethod
     def of_marks(cls, objects: RaterObjects) -> _Shapes:
@@ -103,10 +105,10 @@ def match_objects(
     Parameters
     ----------
     spacing : sequence of float
-        Voxel sides in mm, in array order.
+        Voxel size in mm, in array order.
     distance : float, optional
         Maximum distance in mm between the nearest voxels of two small marks that match; by default
-        the diagonal of a voxel, so that they must touch.
+        the diagonal of a voxel, which means that they must touch.
     """
     if distance is None:
         distance = float(np.sqrt(np.square(voxel_sides(spacing)).sum()))
@@ -125,14 +127,15 @@ def match_objects(
 
 
 def shared_voxels(objects: RaterObjects, kinds: NDArray[np.int64] | None = None) -> _Pairs:
-    """Count the voxels that each pair of marks shares.
+    """Count the voxels shared by each pair of marks.
 
-    Runs of voxels with equal marks are processed as one.
+    Runs of consecutive voxels with the same marks are processed together.
 
     Parameters
     ----------
     kinds : (N,) ndarray of int, optional
-        Class of each mark, such as its shape: pairs of classes are then counted instead of marks.
+        Class of each mark, such as its shape; if given, voxels are counted for pairs of classes
+        instead of pairs of marks.
     """
     columns = objects.places.reshape(objects.number_of_raters, -1)
     number = objects.number if kinds is None else int(kinds.max(initial=-1)) + 1
@@ -161,7 +164,7 @@ def shared_voxels(objects: RaterObjects, kinds: NDArray[np.int64] | None = None)
 class _NearPairs(NamedTuple):
     one: NDArray[np.int64]
     other: NDArray[np.int64]
-    score: Floats  #: Negative, below every overlap; higher is nearer
+    score: Floats  #: Negative, hence below every overlap; higher means nearer
 
 
 def _near_pairs(
@@ -171,7 +174,7 @@ def _near_pairs(
     spacing: Sequence[float],
     distance: float,
 ) -> _NearPairs:
-    """Return pairs of small, near shapes without a common voxel (also those of one rater)."""
+    """Return pairs of small shapes that are close but disjoint, including those of one rater."""
     sides = voxel_sides(spacing)
     content = shapes.voxels * float(np.prod(sides))
     ball = {1: 2.0, 2: np.pi, 3: 4 / 3 * np.pi}[len(sides)]
@@ -183,7 +186,7 @@ def _near_pairs(
     looked_at[shapes.one[small] + 1] = True
     places = np.nonzero(looked_at[objects.places])
     marks = shapes.of[objects.places[places].astype(np.int64) - 1]
-    # In 4D, points of different volumes must never be near.
+    # In 4D, points of different volumes must never be close.
     steps = in_space(list(spacing), 10 * distance)
     points = np.stack([axis * step for axis, step in zip(places[1:], steps, strict=True)], axis=1)
     tree = scipy.spatial.cKDTree(points)
@@ -239,7 +242,7 @@ def _grow_groups(
 def _settle_splits(
     objects: RaterObjects, shapes: _Shapes, pairs: _Pairs, groups: list[list[int]]
 ) -> list[list[int]]:
-    """Return groups of marks: merge split objects; put a joining mark into both groups."""
+    """Return groups of marks: merge split objects, and put a joining mark into both groups."""
     group = np.zeros(shapes.number, np.int64)
     for number, members in enumerate(groups):
         group[members] = number
@@ -270,7 +273,7 @@ def _settle_splits(
             continue
         parts = Counter(int(shapes.of[mark]) for mark in marks[part] if rater[mark] in apart)
         if len(joining) > _largest_agreement(parts, alike):
-            # A joining mark may be in both groups already.
+            # A joining mark may already be in both groups.
             settled[whole] += sorted(set(settled[part]) - set(settled[whole]))
             settled[part] = []
             gone.add(part)
@@ -280,22 +283,22 @@ def _settle_splits(
 
 
 def _similar_shapes(shapes: _Shapes, pairs: _Pairs) -> set[tuple[int, int]]:
-    """Return pairs of shapes with an intersection over union of at least `ALIKE`."""
+    """Return the pairs of shapes whose intersection over union is at least `ALIKE`."""
     total = shapes.voxels[pairs.one] + shapes.voxels[pairs.other] - pairs.shared
     alike = pairs.shared >= ALIKE * total
     return set(zip(pairs.one[alike].tolist(), pairs.other[alike].tolist(), strict=True))
 
 
 def _largest_agreement(parts: Counter[int], alike: set[tuple[int, int]]) -> int:
-    """Return the largest number of marks similar to one of them, given mark counts by shape."""
+    """Return the largest number of marks similar to any one part, given mark counts by shape."""
     return max(
         sum(n for b, n in parts.items() if a == b or (min(a, b), max(a, b)) in alike) for a in parts
     )
 
 
 def _covered_pairs(shapes: _Shapes, pairs: _Pairs) -> NDArray[np.int64]:
-    """Return (P, 2) pairs of a shape and one that it covers."""
-    # Shapes are sorted by decreasing size, and the first of a pair has the lower index.
+    """Return (P, 2) pairs of a shape and another shape that it covers."""
+    # Shapes are sorted by decreasing size, so the first of a pair is the larger one.
     covers = pairs.shared >= COVERING * shapes.voxels[pairs.other]
     return np.asarray(np.stack([pairs.one, pairs.other], axis=1)[covers])
 
@@ -316,7 +319,7 @@ def _make_groups(
     joined = np.zeros((number, raters), bool)
     joined[group[several[mark]], rater[several[mark]]] = True
     found = marks > 0
-    # Sum in the order of positions, so that rounding does not depend on the order of raters.
+    # Sum in positional order, so that rounding does not depend on the order of the raters.
     by_place = np.lexsort((objects.rank[mark], group))
     middle = np.zeros((number, len(objects.shape)))
     np.add.at(middle, group[by_place], objects.middle[mark[by_place]])
@@ -342,9 +345,9 @@ def _mean_overlap(
     members: NDArray[np.int64],
     found: Mask,
 ) -> Floats:
-    """Return (G,) mean Dice between the marks of all pairs of raters of a group.
+    """Return (G,) the mean Dice between the marks of all pairs of raters in a group.
 
-    Raters whose marks in a group are identical are processed as one drawing, with multiplicity.
+    Raters whose marks in a group are identical are treated as one drawing with a multiplicity.
     """
     number = len(found)
     shape_of = shapes.of[members[:, 1]]

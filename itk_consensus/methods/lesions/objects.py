@@ -1,4 +1,4 @@
-"""The objects in a rater's map: connected components of each label, or whole labels."""
+"""Find the objects in a rater's map: connected components of each label, or whole labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.space.pieces import label_pieces
 
-#: What an object is: a connected component of one label, or all voxels of one label.
+#: Definition of an object: a connected component of one label, or all voxels of one label.
 ObjectKind = Literal["components", "labels"]
 OBJECT_KINDS: tuple[ObjectKind, ...] = ("components", "labels")
 
@@ -22,7 +22,7 @@ Numbers = NDArray[np.int32]
 class NumberedObjects(NamedTuple):
     """Objects of one map, numbered from 1 in the order of their first voxels."""
 
-    places: Numbers  #: (*shape) the number of each voxel's object; 0 is background
+    places: Numbers  #: (*shape) number of the object at each voxel; 0 is background
     number: int
 
 
@@ -34,7 +34,7 @@ def number_objects(
     Parameters
     ----------
     labels : (\\*shape) ndarray
-        0 is background. Axes before the last three connect nothing.
+        Label map; 0 is background. Voxels are connected only along the last three axes.
     marked : (\\*shape) ndarray of bool, optional
         Voxels to consider; by default all.
     """
@@ -61,12 +61,12 @@ def _by_label(labels: NDArray[Any]) -> NumberedObjects:
 class RaterObjects:
     """The objects of all raters of one case, numbered consecutively from 1."""
 
-    places: Numbers  #: (J, *shape) the number of each voxel's object; 0 is background
+    places: Numbers  #: (J, *shape) number of the object at each voxel; 0 is background
     rater: NDArray[np.int64]  #: (N,) rater of each object
     voxels: NDArray[np.int64]  #: (N,) size in voxels
-    first: NDArray[np.int64]  #: (N,) flat index of its first voxel
-    middle: Floats  #: (N, axes) mean index of its voxels
-    #: (N,) rank by decreasing size, then position; equal for objects with identical voxels.
+    first: NDArray[np.int64]  #: (N,) flat index of each object's first voxel
+    middle: Floats  #: (N, axes) mean index of each object's voxels
+    #: (N,) rank by decreasing size, then by position; objects with identical voxels share a rank.
     rank: NDArray[np.int64]
 
     @classmethod
@@ -90,7 +90,7 @@ class RaterObjects:
 
     @property
     def number(self) -> int:
-        """Number of objects of all raters, N."""
+        """Total number of objects over all raters, N."""
         return len(self.rater)
 
     @property
@@ -105,14 +105,14 @@ class RaterObjects:
 
 
 def _facts(places: Numbers, number: int) -> list[NDArray[Any]]:
-    """Return for each object its size, first voxel, sums of its voxels' indices, and a hash.
+    """Return each object's size, first voxel, sums of voxel indices, and hash.
 
-    The hash (64 bit) identifies the set of its voxels.
+    The 64-bit hash identifies the object's set of voxels.
     """
     flat = np.flatnonzero(places)
     own = places.reshape(-1)[flat] - 1
     first = np.zeros(number, np.int64)
-    first[own[::-1]] = flat[::-1]  # In reverse order the last write is the first voxel.
+    first[own[::-1]] = flat[::-1]  # In reverse order the last value written is the first voxel.
     sums = [np.bincount(own, axis, number) for axis in np.unravel_index(flat, places.shape)]
     code = np.zeros(number, np.uint64)
     np.add.at(code, own, hash_numbers(flat))
@@ -120,7 +120,7 @@ def _facts(places: Numbers, number: int) -> list[NDArray[Any]]:
 
 
 def hash_numbers(numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
-    """Hash numbers with the finaliser of SplitMix64; a sum of hashes identifies a set."""
+    """Hash integers with the finaliser of SplitMix64; the sum of the hashes identifies a set."""
     hashes = numbers.astype(np.uint64) + np.uint64(1)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
@@ -128,7 +128,7 @@ def hash_numbers(numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
 
 
 def _ranks(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return (N,) dense ranks of (N,) tuples of keys; equal tuples share a rank."""
+    """Return (N,) dense ranks of N key tuples; equal tuples share a rank."""
     order = np.lexsort(keys[::-1])
     differ = np.zeros(len(order), bool)
     for key in keys:

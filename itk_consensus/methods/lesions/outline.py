@@ -1,9 +1,9 @@
 """Restrict the votes on an object's outline to the raters who found it.
 
-A rater who missed an object has no information about its border. Every voxel is assigned to the
-cell of one object: the one that most raters marked there, or the nearest one. Raters who did not
-find an object count as missing in its cell. So one fusion of masks, by any fuser, outlines all
-objects, and touching objects stay separate.
+A rater who missed an object provides no information about its border. Every voxel is assigned to
+the cell of one object: the object that most raters marked there, or the nearest one. Raters who did
+not find an object are treated as missing in its cell. A single fusion of masks, by any fuser, then
+outlines all objects, and touching objects stay separate.
 """
 
 from __future__ import annotations
@@ -20,23 +20,28 @@ from itk_consensus.methods.lesions.matching import LesionGroups
 from itk_consensus.methods.lesions.objects import Numbers, RaterObjects
 from itk_consensus.space.boxes import in_space
 
-#: Spacing of time points in mm, longer than any volume, so that the nearest is in the same volume.
+#: Spacing between time points in mm, longer than any volume, so that the nearest voxel is always in
+#: the same volume.
 _FAR = 1e6
 
 
 @dataclass(frozen=True)
 class RelabelledMaps:
-    """The raters' maps with the groups as labels."""
+    """The raters' maps, relabelled by lesion group."""
 
-    maps: Numbers  #: (J, *shape) group + 1; 0 is background
-    cells: Numbers  #: (*shape) group + 1 that most raters marked; 0 where none did
+    maps: Numbers  #: (J, *shape) group + 1 at each voxel; 0 is background
+    cells: Numbers  #: (*shape) group + 1 that most raters marked; 0 where no rater marked any
 
 
 def relabel_maps(objects: RaterObjects, groups: LesionGroups) -> RelabelledMaps:
-    """Replace marks by their groups; a mark in several groups is divided as the others are."""
+    """Replace each mark by its group.
+
+    Each voxel of a mark that belongs to several groups is assigned to the group that most other
+    raters marked there.
+    """
     own = np.zeros(objects.number + 1, np.int32)
     number, mark = groups.members[::-1].T
-    # A mark in several groups gets the first of them for now.
+    # A mark in several groups is first assigned to one of them.
     own[mark + 1] = number + 1
     several = np.bincount(mark, minlength=objects.number) > 1
     places = objects.places
@@ -57,7 +62,7 @@ def relabel_maps(objects: RaterObjects, groups: LesionGroups) -> RelabelledMaps:
 
 
 def _majority_groups(maps: Numbers, all_maps: Numbers) -> Numbers:
-    """Return (\\*shape) the group that most maps have; the first one on ties."""
+    """Return the (\\*shape) group that most maps contain at each voxel; the lowest on ties."""
     none = np.iinfo(np.int32).max
     flat = maps.reshape(len(maps), -1)
     cells: Numbers = flat.max(axis=0)
@@ -67,21 +72,21 @@ def _majority_groups(maps: Numbers, all_maps: Numbers) -> Numbers:
     votes = np.stack([((marked == row) & (row > 0)).sum(axis=0) for row in marked])
     cells[several] = np.where(votes == votes.max(axis=0), marked, none).min(axis=0)
     if all_maps is not maps:
-        # Voxels that have only marks in several groups.
+        # Voxels at which every mark belongs to several groups.
         cells = np.where(cells > 0, cells, all_maps.reshape(len(maps), -1).max(axis=0))
     return cells.reshape(maps.shape[1:])
 
 
 def nearest_cells(cells: Numbers, kept: Mask, spacing: Sequence[float]) -> Numbers:
-    """Return (\\*shape) the nearest kept group + 1 at every voxel; 0 if none is kept.
+    """Return a (\\*shape) map of the nearest kept group + 1; 0 if no group is kept.
 
     Parameters
     ----------
     cells : (\\*shape) ndarray of int
-        Group + 1; 0 is background.
+        Group + 1 at each voxel; 0 is background.
     kept : (G,) ndarray of bool
     spacing : sequence of float
-        Voxel sides in mm, in array order.
+        Voxel size in mm, in array order.
     """
     known = np.append(False, kept)[cells]
     if not known.any():
@@ -96,16 +101,16 @@ def nearest_cells(cells: Numbers, kept: Mask, spacing: Sequence[float]) -> Numbe
 
 
 def finder_masks(cells: Numbers, found: Mask) -> list[NDArray[np.uint8] | None]:
-    """Return for each rater 0 in the cells of objects that it did not find, else 1.
+    """Return one mask per rater: 0 in the cells of objects that the rater missed, 1 elsewhere.
 
-    None stands for a mask of ones.
+    None represents a mask of ones.
 
     Parameters
     ----------
     cells : (\\*shape) ndarray of int
         Result of `nearest_cells`.
     found : (G, J) ndarray of bool
-        Whether a rater found an object.
+        Whether each rater found each object.
     """
     occurs = np.unique(cells[cells > 0]) - 1
     asked = np.concatenate([np.ones((1, found.shape[1]), np.uint8), found.astype(np.uint8)])

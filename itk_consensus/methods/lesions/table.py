@@ -1,4 +1,4 @@
-"""Table of lesions: the raters who marked each, its size, position and probability."""
+"""Lesion table: for each lesion, the raters who marked it, its size, position and probability."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from itk_consensus.methods.lesions.matching import LesionGroups
 class Lesion(NamedTuple):
     """One object and its raters' marks."""
 
-    number: int  #: Its label in instance maps
-    finders: tuple[int, ...]  #: Raters who marked it
-    there: float  #: Probability that it is real
-    kept: bool  #: Whether it is in the consensus
+    number: int  #: Label in instance maps
+    finders: tuple[int, ...]  #: Raters who marked the object
+    there: float  #: Probability that the object is real
+    kept: bool  #: Whether the object is in the consensus
     position: tuple[float, ...]  #: Centre in mm, in ITK's order (x, y, z)
-    #: Volume marked by each rater, 0 if none; ml, or mm^2 in 2D. A joined mark counts fully.
+    #: Volume marked by each rater, 0 if none; in ml, or mm^2 in 2D. A joined mark counts fully.
     volumes: tuple[float, ...]
-    overlap: float  #: Mean Dice between its raters' marks; NaN if one rater marked it
-    split: tuple[int, ...]  #: Raters who drew it in several pieces
-    joined: tuple[int, ...]  #: Raters who drew it as one with another object
+    overlap: float  #: Mean Dice between its raters' marks; NaN if only one rater marked it
+    split: tuple[int, ...]  #: Raters who drew the object in several pieces
+    joined: tuple[int, ...]  #: Raters who drew the object together with another one
 
 
 class ReaderDetection(NamedTuple):
     """Detection performance of a rater, with 95 % intervals."""
 
-    found: int  #: Number of objects it marked
-    lone: int  #: Number of objects that only it marked
-    sensitivity: Interval  #: Share of real objects that it marked
+    found: int  #: Number of objects that the rater marked
+    lone: int  #: Number of objects that no other rater marked
+    sensitivity: Interval  #: Proportion of real objects that the rater marked
     false_finds: Interval  #: False marks per case
 
 
@@ -47,7 +47,7 @@ class LesionTable:
     lesions: tuple[Lesion, ...]
     readers: int  #: Number of raters, J
     volume_unit: str  #: "ml", or "mm^2" for 2D images
-    #: (G, J) whether a rater annotated where the object is; None: all did.
+    #: (G, J) whether each rater annotated each object's location; None: all did.
     looked: Mask | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class LesionTable:
         return np.asarray(volumes / self.found.sum(axis=1))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each object; lists of raters are joined into text."""
+        """Return one row per object; lists of raters are joined into strings."""
         return [
             {
                 "lesion": one.number,
@@ -103,7 +103,7 @@ class LesionTable:
         return json.dumps(content, indent=2, allow_nan=False)
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas.DataFrame; needs pandas."""
+        """Return the rows as a pandas.DataFrame; requires pandas."""
         import pandas
 
         return pandas.DataFrame(self.rows())
@@ -122,11 +122,11 @@ def lesion_table(
     Parameters
     ----------
     threshold : float
-        Objects are kept if their probability is at least this.
+        Minimum probability of the objects that are kept.
     position : callable
         Maps an array index to a physical point in mm.
     voxel : tuple of float and str
-        The size of a voxel and its unit.
+        Size of a voxel, and its unit.
     """
     size, unit = voxel
     lesions = [
@@ -152,7 +152,7 @@ def rater_detections(found: Mask, detection: Detection) -> tuple[ReaderDetection
     Parameters
     ----------
     found : (N, J) ndarray of bool
-        Whether a rater marked each object that `detection` was estimated from.
+        Whether each rater marked each of the objects from which `detection` was estimated.
     """
     if not len(found):
         return ()

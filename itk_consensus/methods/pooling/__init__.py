@@ -1,1 +1,1 @@
-"""Opinion pools: combining probabilities of several raters."""
+"""Opinion pools, which combine the probabilities of several raters."""

@@ -1,9 +1,10 @@
-"""The logarithmic opinion pool: p(k) ~ prior(k) * prod_a p_a(k)^(w_a / T).
+"""Logarithmic opinion pool: p(k) ~ prior(k) * prod_a p_a(k)^(w_a / T).
 
-Genest & Zidek, Statistical Science 1(1):114-135, 1986. With weights that sum to one it is the
-geometric mean of the opinions, which does not change if all raters are duplicated; with weights of
-one it is Bayes' rule for independent raters. A certain opinion would overrule all others, so a
-label counts as probability 1 - epsilon, and probabilities are clipped to [epsilon, 1 - epsilon].
+Genest & Zidek, Statistical Science 1(1):114-135, 1986. If the weights sum to one, the pool is the
+geometric mean of the opinions, which does not change if all raters are duplicated; if all weights
+are one, it is Bayes' rule for independent raters. A probability of 0 or 1 would overrule all other
+opinions, so a label counts as probability 1 - epsilon, and probabilities are clipped to [epsilon, 1
+- epsilon].
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from itk_consensus.votes.ties import BACKGROUND, SAME_PROBABILITY, TieRule, deci
 class PoolSettings:
     """Settings of an opinion pool."""
 
-    exponents: Floats  #: (J,) w_a / T of each rater
+    exponents: Floats  #: (J,) exponent w_a / T of each rater
     prior: Floats  #: (K,) prior probability of each label
     error_rate: float = 0.05  #: Epsilon, inside (0, 1/2)
     tie_rule: TieRule = "undecided"
@@ -50,9 +51,9 @@ class PooledShares(PatternShares):
         return len(self.patterns.counts), self.patterns.number_of_labels
 
     def scores(self, part: slice) -> Floats:
-        """Return (n, K) log probabilities of some patterns, up to a constant for each."""
+        """Return the (n, K) log probabilities of some patterns, up to a constant for each."""
         settings, others = self.settings, max(self.patterns.number_of_labels - 1, 1)
-        # Log odds of one vote for its label against each other label.
+        # Log odds that one vote adds to its label relative to each other label.
         strength = float(scipy.special.logit(1 - settings.error_rate) + np.log(others))
         votes = self.patterns.votes(settings.exponents, part)
         return np.asarray(np.log(settings.prior) + strength * votes)
@@ -62,7 +63,7 @@ class PooledShares(PatternShares):
 
 
 def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFusion:
-    """Pool raters who give labels; each wrong label is equally likely."""
+    """Pool the votes of raters who give labels; all wrong labels are equally likely."""
     shares = PooledShares(patterns, settings)
     prior = label_frequencies(patterns, np.ones(patterns.number_of_raters))
     decision = np.empty(len(patterns.counts), np.int64)
@@ -78,10 +79,11 @@ def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFus
 
 
 def pool_probabilities(votes: SoftVotes, settings: PoolSettings) -> VolumeFusion:
-    """Pool raters who give probabilities of K classes.
+    """Pool the opinions of raters who give probabilities of K classes.
 
-    They are clipped to [e / (K - 1), 1 - e], where e is the error rate, so that a certain opinion
-    counts as much as a label in `pool_votes`. The linear pool, the mean, is in soft_vote.py.
+    Probabilities are clipped to [e / (K - 1), 1 - e], where e is the error rate, so that a
+    probability of 1 counts as much as a label in `pool_votes`. The linear pool, the mean, is in
+    soft_vote.py.
     """
     others = max(len(settings.prior) - 1, 1)
     limits = settings.error_rate / others, 1 - settings.error_rate

@@ -1,4 +1,4 @@
-"""LogOpinionPoolFilter: the weighted geometric mean of the raters' probabilities."""
+"""LogOpinionPoolFilter: weighted geometric mean of the raters' probabilities."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from itk_consensus.methods.pooling.opinion_pool import (
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
 
-#: Temperatures of raters, given as a list, are at least this.
+#: Lower bound of the raters' temperatures, if these are given as a list.
 TEMPERATURE_FLOOR = 1e-6
 
 
 class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
-    Inputs of an integer type are label images. If any input has a floating type, all are
-    foreground probabilities from 0 to 1, and masks among them are 0 or 1; label images stored as
-    floats must be cast. Vector images of a floating type, lists of one image per class and arrays
-    with `ClassAxis` are class probabilities. Probabilities are clipped according to `ErrorRate`. To
-    use a prior that varies in space, add it as another probability image with weight T.
+    Inputs of integer type are label images. If any input has a floating-point type, all inputs are
+    foreground probabilities from 0 to 1, and masks among them have values 0 and 1; label images
+    stored as floats must be cast. Vector images of floating-point type, lists of one image per
+    class, and arrays with `ClassAxis` are class probabilities. Probabilities are clipped according
+    to `ErrorRate`. To use a spatially varying prior, add it as another probability image with
+    weight T.
     """
 
     chunking_unsupported_reason = ""
@@ -41,7 +42,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
         "masks of equal error. Weights of 1 treat raters as independent. Genest & Zidek 1986."
     )
 
-    # Padding with background adds a label if the images have none, which changes error rates.
+    # Padding with background adds a label if the images contain none, which changes error rates.
     laws = frozenset({"rater permutation", "relabelling", "unanimity", "clean background padding"})
 
     RaterWeights = Parameter(

@@ -1,4 +1,4 @@
-"""ProbabilityAverageFilter: the mean of the raters' probabilities."""
+"""ProbabilityAverageFilter: mean of the raters' probabilities."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from itk_consensus.votes.voting import VoteRules
 
 
 class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
-    """Weighted mean of class probabilities, and the label of the highest mean.
+    """Weighted mean of class probabilities, and the label with the highest mean.
 
-    The usual way to combine an ensemble, and the majority vote for soft inputs. Label images count
-    as probabilities 0 and 1, so that for label images it is the majority vote. Inputs
-    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
-    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    This is the usual way to combine an ensemble. Label images count as probabilities 0 and 1, so
+    for label images the result is the majority vote. Inputs are vector images or lists of one image
+    per class, whose probabilities sum to 1; arrays with `ClassAxis`; or scalar images of
+    floating-point type, which contain the foreground probability.
     """
 
     chunking_unsupported_reason = ""

@@ -1,8 +1,8 @@
-"""SIMPLE: drop the raters who differ most from the weighted vote, and vote again.
+"""SIMPLE: drop the raters who differ most from the weighted vote, and repeat the vote.
 
-Langerak et al., IEEE Trans. Medical Imaging 29(12):2000-2008, 2010. A rater's performance is its
-Dice overlap with the current vote; performances are the weights of the next vote. It runs on
-decision patterns, so its cost does not depend on the number of voxels.
+Langerak et al., IEEE Trans. Medical Imaging 29(12):2000-2008, 2010. A rater's performance is the
+Dice overlap with the current vote; performances are the weights of the next vote. The method
+operates on decision patterns, so its cost does not depend on the number of voxels.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionEstimate(Estimate):
-    """Weights and selection of raters in the last vote."""
+    """Weights and selection of the raters in the last vote."""
 
     #: (J,) Dice overlap of each rater with the previous vote; 0 for dropped and missing raters.
     weights: Floats
-    dropped: NDArray[np.bool_]  #: (J,) whether a rater annotated something and was dropped
+    dropped: NDArray[np.bool_]  #: (J,) whether a rater with any annotation was dropped
     #: Mean change of the label shares of disputed voxels in each iteration.
     trace: tuple[float, ...]
     converged: bool  #: Whether the last iteration dropped no rater
 
     @property
     def dropped_raters(self) -> tuple[int, ...]:
-        """Raters who were dropped, counted from 0."""
+        """Indices of the dropped raters, counted from 0."""
         return tuple(np.flatnonzero(self.dropped).tolist())
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionResult(SelectionEstimate):
-    """The last vote, with the weights and selection of raters."""
+    """The last vote, with the weights and selection of the raters."""
 
     vote: VoteResult
 
     @property
     def estimate(self) -> SelectionEstimate:
-        """The estimate without the vote."""
+        """This estimate without the vote."""
         return SelectionEstimate.of(self)
 
 
@@ -70,9 +70,9 @@ def selective_simple(
     maximum_iterations: int = 10,
     ties: TieRule = "undecided",
 ) -> SelectionResult:
-    """Alternate between the weighted vote and the selection until it is stable.
+    """Alternate between the weighted vote and the selection until the selection is stable.
 
-    Raters are dropped whose overlap is below mean - deviations * standard deviation.
+    Raters whose overlap is below mean - deviations * standard deviation are dropped.
     """
     annotated = np.asarray(patterns.present.any(axis=0))
 
@@ -99,10 +99,10 @@ def selective_simple(
 
 
 def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Floats:
-    """Return (J,) Dice overlap of each rater with a decision per pattern, where it annotated.
+    """Return the (J,) Dice overlap of each rater with a decision per pattern, where it annotated.
 
-    With several labels this is the mean over the labels that either of them has, except label 0,
-    the background. If no other label occurs, the overlap is 1.
+    With several labels this is the mean over the labels that occur in either of the two, except
+    label 0, the background. If no other label occurs, the overlap is 1.
     """
     labels, counts = patterns.number_of_labels, patterns.counts
     # Map codes of `votes.ties` (negative) to the index of a missing vote.
@@ -121,16 +121,16 @@ def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Flo
 
 
 def _select(selected: NDArray[np.bool_], overlaps: Floats, deviations: float) -> NDArray[np.bool_]:
-    """Return raters whose overlap is neither far below the mean nor 0, or all if none are left."""
+    """Return raters whose overlap is neither far below the mean nor 0, or all if none remain."""
     limit = overlaps[selected].mean() - deviations * overlaps[selected].std() - _ROUNDING
-    # Of five raters none can be more than two standard deviations below the mean. A rater without
+    # With five raters none can be more than two standard deviations below the mean. A rater without
     # overlap has weight 0 anyway, and must not lower the mean of the others.
     kept = selected & (overlaps >= limit) & (overlaps > 0)
     return kept if kept.any() else selected
 
 
 def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) -> float:
-    """Return the mean change of the label shares over disputed voxels; 0 without any."""
+    """Return the mean change of the label shares over disputed voxels; 0 if there are none."""
     counts = np.where(patterns.unanimous, 0, patterns.counts)
     if not counts.any():
         return 0.0
@@ -139,5 +139,5 @@ def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) 
         return float(np.abs(vote.of_label(label) - previous.of_label(label)) @ counts)
 
     labels = patterns.number_of_labels
-    # Summed in the order of labels, so that the result does not depend on threads.
+    # Sum in label order, so that the result does not depend on the number of threads.
     return float(sum(in_threads(moved, range(labels))) / labels / counts.sum())

@@ -1,4 +1,4 @@
-"""SIMPLEFilter: drops raters who differ most from the vote."""
+"""SIMPLEFilter: drop the raters who differ most from the vote."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from itk_consensus.votes.ties import TIE_RULES
 class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     """Iterated vote in which raters are weighted by their overlap with the consensus.
 
-    A rater's weight is its Dice overlap with the vote, over the whole image; raters far below the
-    others, or without any overlap, are dropped (Langerak et al. 2010).
+    A rater's weight is the Dice overlap with the vote over the whole image; raters with an overlap
+    far below that of the others, or without any overlap, are dropped (Langerak et al. 2010).
     """
 
     chunking_unsupported_reason = ""

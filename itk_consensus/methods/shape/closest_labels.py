@@ -23,15 +23,15 @@ class ClosestLabels:
     number : int
         Number of voxels, N.
     tolerance : float
-        Distances this close to the smallest count as tied.
+        Maximum difference from the smallest distance at which labels are tied.
     scale : float
-        Increase of the distance that lowers odds by a factor e.
+        Increase in distance that lowers the odds by a factor of e.
     """
 
     def __init__(self, number: int, tolerance: float, scale: float) -> None:
-        #: (N,) smallest distance; infinite where there is none.
+        #: (N,) smallest distance; infinite if there is none.
         self.nearest: Floats32 = np.full(number, np.inf, np.float32)
-        #: (N,) sum over the labels of exp((nearest - distance) / scale).
+        #: (N,) sum over labels of exp((nearest - distance) / scale).
         self.odds: Floats32 = np.zeros(number, np.float32)
         self._tolerance, self._scale = tolerance, np.float32(scale)
         self._rivals: list[_Rivals] = []
@@ -48,7 +48,7 @@ class ClosestLabels:
         self._keep(_Rivals(label, members.astype(np.uint32), distances).within(self._bound))
 
     def odds_of(self, members: NDArray[np.intp], distances: Floats32) -> Floats32:
-        """Return (N,) the term of a label with these distances in the sum `odds`."""
+        """Return the (N,) terms that a label at these distances contributes to `odds`."""
         odds = np.zeros_like(self.odds)
         nearest = self.nearest[members]
         nearest[np.isinf(nearest)] = 0.0
@@ -56,9 +56,9 @@ class ClosestLabels:
         return odds
 
     def decision(self, labels: NDArray[Any], rule: TieRule, prior: Floats) -> NDArray[Any]:
-        """Return (N,) label index, or a code of `votes.ties`; arguments are those of `decide`.
+        """Return (N,) label indices, or codes of `votes.ties`; arguments are those of `decide`.
 
-        Call it once, after all labels were added: it clears the rivals.
+        Call this method once, after adding all labels, since it clears the rivals.
         """
         self._prune()
         settled = np.zeros(len(self.nearest), np.min_scalar_type(-len(labels) - 2))
@@ -74,7 +74,7 @@ class ClosestLabels:
     def _among_rivals(
         self, voxels: NDArray[np.intp], labels: NDArray[Any], rule: TieRule, prior: Floats
     ) -> NDArray[np.int64]:
-        """Return (n,) decisions of voxels to which not exactly one label is closest."""
+        """Return (n,) decisions for voxels that do not have exactly one closest label."""
         position = np.full(len(self.nearest), -1, np.int32)
         position[voxels] = np.arange(len(voxels), dtype=np.int32)
         rows = [position[rivals.members] for rivals in self._rivals]
@@ -97,7 +97,7 @@ class ClosestLabels:
             self._prune()
 
     def _prune(self) -> None:
-        """Drop rivals that are no longer closest because of labels added later."""
+        """Drop rivals that are no longer closest since closer labels were added."""
         self._rivals = [rivals.within(self._bound) for rivals in self._rivals]
         self._number_of_rivals = sum(len(rivals.members) for rivals in self._rivals)
 
@@ -109,6 +109,6 @@ class _Rivals:
         self.label, self.members, self.distances = label, members, distances
 
     def within(self, bound: Any) -> _Rivals:
-        """Return the rivals with finite distances not above the bound of their voxel."""
+        """Return the rivals with finite distances that do not exceed the bound of their voxel."""
         close = (self.distances <= bound(self.members)) & np.isfinite(self.distances)
         return _Rivals(self.label, self.members[close], self.distances[close])

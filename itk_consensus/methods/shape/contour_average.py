@@ -1,10 +1,10 @@
-"""Shape-based averaging: the mean of the raters' signed distances instead of their votes.
+"""Shape-based averaging: mean of the raters' signed distances instead of their votes.
 
-Rohlfing & Maurer, IEEE Trans. Image Processing 16(1):153-161, 2007. Every rater's labels become
-signed distances in mm; they are averaged, and a voxel goes to the label whose mean distance is
-smallest. A contour displaced by one rater therefore moves the mean slightly, where the vote follows
-the median or, with voxel noise, has ragged contours. Unanimous voxels keep their label, so only
-disputed voxels are averaged.
+Rohlfing & Maurer, IEEE Trans. Image Processing 16(1):153-161, 2007. Every rater's labels are
+converted to signed distances in mm; these are averaged, and a voxel is assigned to the label with
+the smallest mean distance. A contour displaced by one rater therefore moves the mean slightly,
+whereas the vote follows the median or, with voxel noise, has ragged contours. Unanimous voxels keep
+their label, so only disputed voxels are averaged.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from itk_consensus.votes.fusions import DisputedFusion, LabelShares
 from itk_consensus.votes.ties import SAME_SINGLE
 
 #: Distances are computed up to a margin around each label, which is enlarged if some voxel has no
-#: label within it: FAR_SCALES times the probability scale, where odds have fallen to .7 %, but at
-#: least NEAR_SIDES and at most FAR_SIDES times the largest voxel side.
+#: label within it: FAR_SCALES times the probability scale, at which the odds have fallen to 0.7 %,
+#: but at least NEAR_SIDES and at most FAR_SIDES times the largest voxel side.
 FAR_SCALES, NEAR_SIDES, FAR_SIDES = 5, 5, 10
 
 
 @dataclass(frozen=True)
 class ShapeAverage(LabelShares):
-    """The labels of smallest mean distance, and their probabilities."""
+    """The labels with the smallest mean distance, and their probabilities."""
 
-    voxels: DisputedVoxels  #: In the smallest box within which distances are exact
+    voxels: DisputedVoxels  #: Disputed voxels, in the smallest box within which distances are exact
     decision: NDArray[Any]  #: (N,) label index, or a code of `votes.ties`
-    vote: VoteResult  #: The answer at all other voxels
+    vote: VoteResult  #: Result at all other voxels
     means: MeanDistances  #: Mean distances to each label, recomputed on every call
     closest: ClosestLabels
 
@@ -50,10 +50,10 @@ class ShapeAverage(LabelShares):
         return DisputedFusion(self.voxels, self.vote, self.decision, self)
 
     def of_label(self, label: int) -> Floats32:
-        """Return (N,) probability of a label index, with mean distance / scale as log odds.
+        """Return the (N,) probability of a label index, using mean distance / scale as log odds.
 
         Pohl et al., Medical Image Analysis 11(5):465-477, 2007. Where no rater has a positive
-        weight, all labels are infinitely far and equally likely.
+        weight, all labels are infinitely far away and equally likely.
         """
         total = self.closest.odds
         labels = self.voxels.patterns.number_of_labels
@@ -72,7 +72,8 @@ def shape_based_average(
     tolerance = SAME_SINGLE * min(voxel_sides(settings.spacing))
     extent = float(np.linalg.norm(np.multiply(voxels.shape, settings.spacing)))
     gaps = patterns.outside_code is not None or not patterns.present.all()
-    # With a mask or missing votes the nearest labels may lie outside the margin: use everything.
+    # With a mask or missing votes the nearest labels may lie outside the margin: use the full
+    # extent.
     side = max(voxel_sides(settings.spacing))
     near = np.clip(FAR_SCALES * settings.probability_scale, NEAR_SIDES * side, FAR_SIDES * side)
     margin = extent if gaps else float(near)
@@ -82,7 +83,7 @@ def shape_based_average(
         every = one_by_one(means.near, range(patterns.number_of_labels))
         for label, distances in enumerate(every):
             closest.add(label, *distances)
-        # Distances beyond the margin were left out; they matter only if no label is nearer.
+        # Distances beyond the margin were left out; they matter only if no label is closer.
         if margin >= extent or closest.nearest.max(initial=0.0) <= margin:
             break
         margin *= 4
@@ -93,8 +94,8 @@ def shape_based_average(
 def contour_region(patterns: DecisionPatterns, axes: int) -> Box:
     """Return the smallest box in which disputed voxels have the same distances as in the volume.
 
-    It contains all voxels that differ from the most common pattern, and a one-voxel shell of that
-    pattern: the shell is nearer to the inside than any voxel outside the box.
+    The box contains all voxels that differ from the most common pattern, and a one-voxel shell with
+    that pattern, which is closer to the inside than any voxel outside the box.
     """
     others = np.ones(len(patterns.counts), dtype=bool)
     commonest = patterns.counts.argmax()

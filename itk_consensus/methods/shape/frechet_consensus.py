@@ -1,12 +1,12 @@
-"""The Fréchet consensus: the mask with the highest mean Dice, or Jaccard, to the raters.
+"""Fréchet consensus: the mask with the highest mean Dice, or Jaccard, with the raters.
 
-It does not depend on the amount of background, since Dice and Jaccard do not.
+The result does not depend on the amount of background, since Dice and Jaccard do not.
 
 For Dice with a fixed number of voxels m, the mean ``1/J sum_j 2 |S_j and M| / (|S_j| + m)`` is
-linear in the voxels: the worth of a voxel is the sum of 2 / (|S_j| + m) / J over the raters who
-mark it. Taking voxels in the order of worth is optimal, so only m remains to be found, by branch
-and bound over ranges of m, which is exact. Jaccard is not linear; it is maximised greedily, by
-adding and removing patterns.
+linear in the voxels: the value of a voxel is the sum of 2 / (|S_j| + m) / J over the raters who
+mark it. Taking voxels in decreasing order of value is optimal, so only m must be found, which is
+done exactly by branch and bound over ranges of m. Jaccard is not linear; it is maximised greedily,
+by adding and removing patterns.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ TOLERANCE = 1e-12
 class FrechetConsensus(NamedTuple):
     """A mask on patterns and its mean overlap with the raters."""
 
-    #: (P,) number of voxels of each pattern in the mask: all or none, except for at most one
-    #: pattern, any of whose voxels can be taken.
+    #: (P,) number of voxels of each pattern that are in the mask: all or none, except for at most
+    #: one pattern, from which any voxels can be taken.
     taken: NDArray[np.int64]
     overlap: float  #: Mean Dice or Jaccard of exactly this mask
 
@@ -44,16 +44,16 @@ class FrechetConsensus(NamedTuple):
 class FrechetLabels(NamedTuple):
     """A label map on patterns."""
 
-    decision: NDArray[np.int64]  #: (P,) label index; the first label where no other is chosen
-    overlaps: dict[int, float]  #: Mean overlap of this map with the raters, by label index from 1
+    decision: NDArray[np.int64]  #: (P,) label index; the first label if no other is chosen
+    overlaps: dict[int, float]  #: Mean overlap of this map with the raters, by label index, from 1
 
 
 @dataclass(frozen=True)
 class CertainShares(PatternShares):
-    """Probability 1 for the label of a map."""
+    """Probability 1 for the label assigned by a map."""
 
     decision: NDArray[np.int64]  #: (P,) label index
-    labels: int  #: K
+    labels: int  #: Number of labels, K
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,15 +67,15 @@ class CertainShares(PatternShares):
 
 
 class _Table(NamedTuple):
-    """Marks of one label; patterns in which the same raters mark it are merged into one set."""
+    """Marks of one label; patterns that are marked by the same raters are merged into one set."""
 
-    marks: Floats  #: (G, J) 1 if a rater marks the label in a set, else 0
+    marks: Floats  #: (G, J) 1 if a rater marks the voxels of a set with the label, else 0
     counts: NDArray[np.int64]  #: (G,) number of voxels of each set
-    sizes: Floats  #: (J,) number of voxels that each rater marks
+    sizes: Floats  #: (J,) number of voxels marked by each rater
     set_of: NDArray[np.intp]  #: (P',) set of each pattern
 
     def of_patterns(self, taken: NDArray[np.int64], counts: NDArray[np.int64]) -> Any:
-        """Distribute the voxels taken of each set to its (P',) patterns, in their order."""
+        """Distribute the voxels taken from each set to its (P',) patterns, in their order."""
         order = np.argsort(self.set_of, kind="stable")
         before = np.cumsum(counts[order]) - counts[order]
         before -= (np.cumsum(self.counts) - self.counts)[self.set_of[order]]
@@ -94,11 +94,12 @@ def frechet_consensus(
     Parameters
     ----------
     patterns : DecisionPatterns
-        Without missing votes, for which the overlap is undefined.
+        Patterns without missing votes, for which the overlap is undefined.
     measure : {"dice", "jaccard"}
-        Dice is maximised exactly; Jaccard up to a local optimum of adding or removing one pattern.
+        Dice is maximised exactly; Jaccard only up to a local optimum with respect to adding or
+        removing one pattern.
     foreground : int
-        Index of the label that is fused against all others.
+        Index of the label that is fused against all other labels.
     """
     if not patterns.present.all():
         raise InputError("frechet_consensus: every rater must annotate every voxel")
@@ -112,7 +113,7 @@ def frechet_consensus(
 
 
 def _best_mask(table: _Table, measure: Measure) -> NDArray[np.int64]:
-    """Return (G,) the number of voxels of each set in the mask of highest mean overlap."""
+    """Return (G,) the number of voxels of each set in the mask with the highest mean overlap."""
     best = _highest_dice(table)
     if measure == "dice":
         return best
@@ -123,10 +124,11 @@ def _best_mask(table: _Table, measure: Measure) -> NDArray[np.int64]:
 
 
 def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> FrechetLabels:
-    """Fuse each label except the first against all others, in whole patterns.
+    """Fuse each label except the first against all other labels, in whole patterns.
 
-    A pattern chosen for several labels gets the one with most votes. Missing votes are replaced by
-    the majority vote of the others; raters who annotated nothing are left out.
+    A pattern that is in the masks of several labels is assigned to the label with the most votes.
+    Missing votes are replaced by the majority vote of the others; raters without annotations are
+    left out.
     """
     complete = _fill_missing(patterns)
     decision = np.zeros(len(complete.counts), np.int64)
@@ -141,7 +143,7 @@ def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> Fre
         return rows, np.count_nonzero(complete.patterns[rows] == label, axis=1)
 
     labels = range(1, complete.number_of_labels)
-    # Label by label, since a dense table of patterns and labels may not fit into memory.
+    # Process label by label, since a dense table of patterns and labels may not fit into memory.
     with stage(0.0, 0.9):
         for label, (rows, votes) in zip(labels, in_threads(claim, labels), strict=True):
             better = votes > claimed[rows]
@@ -162,10 +164,10 @@ def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> Fre
 
 
 def _whole_sets(table: _Table, taken: NDArray[np.int64], measure: Measure) -> Mask:
-    """Return (G,) sets of which more than half is in the mask; sets of equal worth are joined.
+    """Return (G,) the sets of which more than half is in the mask; sets of equal value are joined.
 
-    A mask may contain part of a set, or of sets of equal worth. Which of their voxels is arbitrary,
-    and must not depend on the order of raters.
+    A mask may contain part of a set, or of sets of equal value. The choice of their voxels is
+    arbitrary, and must not depend on the order of the raters.
     """
     if measure == "jaccard" or not taken.any():
         return 2 * taken > table.counts
@@ -220,9 +222,9 @@ def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:
 
 
 def _highest_dice(table: _Table) -> NDArray[np.int64]:
-    """Return the mask of highest mean Dice: branch and bound over ranges of its size.
+    """Return the mask with the highest mean Dice by branch and bound over ranges of its size.
 
-    Among equally good sizes the smallest is chosen, so that rounding cannot decide.
+    Among equally good sizes the smallest is used, so that the result does not depend on rounding.
     """
     best = np.zeros(len(table.counts), np.int64)
     highest = float(_mean_dice(table, best))
@@ -243,7 +245,7 @@ def _highest_dice(table: _Table) -> NDArray[np.int64]:
 
 
 def _by_worth(table: _Table, size: int) -> tuple[Floats, NDArray[np.intp], NDArray[np.int64]]:
-    """Return (G,) worth of a voxel in a mask of `size`, the order of sets by it, and voxel sums."""
+    """Return (G,) values of a voxel in a mask of `size`, the order of sets, and voxel sums."""
     worth = table.marks @ (2 / (table.sizes + size)) / len(table.sizes)
     order = np.argsort(-worth, kind="stable")
     return worth, order, np.cumsum(table.counts[order])
@@ -258,12 +260,12 @@ def _most_valuable(table: _Table, size: int) -> NDArray[np.int64]:
 
 
 def _dice_bound(table: _Table, low: int, high: int) -> float:
-    """Return an upper bound of the mean Dice of masks of `low` to `high` voxels.
+    """Return an upper bound on the mean Dice of masks of `low` to `high` voxels.
 
-    The mean Dice of a mask of m voxels is at most the sum of the m highest worths computed for size
-    `low`, times the largest (S + low) / (S + m), which is that of the rater with the largest size
-    S. The bound is monotone in m between the sizes at which a set is used up, so it suffices to
-    evaluate it there and at both ends.
+    The mean Dice of a mask of m voxels is at most the sum of the m highest values computed for size
+    `low`, times the largest (S + low) / (S + m), which is attained for the rater with the largest
+    size S. The bound is monotone in m between the sizes at which a set is exhausted, so it suffices
+    to evaluate it at these sizes and at both ends.
     """
     worth, order, ends = _by_worth(table, low)
     total = np.cumsum(worth[order] * table.counts[order])
@@ -285,7 +287,7 @@ def _jaccard(overlap: Floats, union: Floats) -> Floats:
 
 
 def _climb_jaccard(table: _Table, start: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add or remove the set that raises the mean Jaccard most, until none does."""
+    """Repeatedly add or remove the set that raises the mean Jaccard most, until none does."""
     taken = start.copy()
     while True:
         overlap = taken @ table.marks

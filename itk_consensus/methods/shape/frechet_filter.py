@@ -1,4 +1,4 @@
-"""FrechetConsensusFilter: the map with the highest mean overlap to the raters."""
+"""FrechetConsensusFilter: the label map with the highest mean overlap with the raters."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from itk_consensus.votes.fusions import PatternFusion
 class FrechetEstimate(Estimate):
     """Mean overlap of the map with the raters."""
 
-    mean_overlaps: dict[int, float]  #: By label value
+    mean_overlaps: dict[int, float]  #: Mean overlap by label value
 
 
 class FrechetConsensusFilter(LabelFusionFilter):
-    """The label map closest to all raters at once, by Dice or Jaccard.
+    """The label map closest to all raters at once, as measured by Dice or Jaccard.
 
-    Each label is fused against all others; a voxel chosen for several labels gets the one with most
-    votes. Voxels with the same votes get the same label. Missing votes are replaced by the majority
-    vote of the others. The probability of the map's label is 1.
+    Each label is fused against all others; a voxel in the masks of several labels is assigned to
+    the label with the most votes. Voxels with the same votes have the same label. Missing votes are
+    replaced by the majority vote of the others. The probability of the assigned label is 1.
     """
 
     chunking_unsupported_reason = ""
@@ -36,7 +36,7 @@ class FrechetConsensusFilter(LabelFusionFilter):
         "raters, independent of the amount of background. Use as a summary of the raters, not as "
         "an estimate of the truth."
     )
-    # No law of relabelling: the first label is treated as the background.
+    # Not invariant to relabelling: the first label is treated as the background.
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
 
     Measure = Parameter(Choice(MEASURES), "dice", "The overlap to maximise.")

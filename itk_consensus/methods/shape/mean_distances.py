@@ -24,7 +24,7 @@ _VOLUMES_KEPT = 2
 Near = tuple[NDArray[np.intp], Floats32]
 
 
-class _Around(NamedTuple):
+class Around(NamedTuple):
     """A label, a box around it, and the disputed voxels of the box."""
 
     label: int
@@ -32,21 +32,21 @@ class _Around(NamedTuple):
     members: NDArray[np.intp]  #: (n,) indices into all disputed voxels
     places: NDArray[np.intp]  #: (n,) flat indices into the box
 
-    def part(self, which: slice) -> _Around:
+    def part(self, which: slice) -> Around:
         """Return the same label and box with some of the voxels."""
         return self._replace(members=self.members[which], places=self.places[which])
 
 
 @dataclass(frozen=True)
 class AveragingSettings:
-    """The settings of shape-based averaging."""
+    """Settings of shape-based averaging."""
 
     spacing: tuple[float, ...]  #: Voxel size in mm per array axis
     weights: Floats | None = None  #: (J,) weight of each rater's distances; None: equal
-    #: Share of the weight left out at each end of the sorted distances, below one half.
+    #: Fraction of the weight left out at each end of the sorted distances; less than one half.
     trim_fraction: float = 0.0
     tie_rule: TieRule = "undecided"
-    #: Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
+    #: Difference of mean distances, in mm, that changes the odds of two labels by a factor of e.
     probability_scale: float = 1.0
 
 
@@ -56,11 +56,11 @@ class MeanDistances:
 
     voxels: DisputedVoxels
     settings: AveragingSettings
-    #: Margin around a label, in mm, in which its distances are computed; None: everywhere.
+    #: Margin around a label, in mm, within which its distances are computed; None: everywhere.
     margin: float | None
 
     def near(self, label: int) -> Near:
-        """Return (n,) indices of the disputed voxels near a label, and their mean distances."""
+        """Return the (n,) indices of the disputed voxels near a label, and their mean distances."""
         if not self._mirrored:
             return self._near(label)
         if not self._between_two:
@@ -80,7 +80,7 @@ class MeanDistances:
 
     @property
     def _mirrored(self) -> bool:
-        """Whether the distance to one label is minus that to the other: two labels, no gaps."""
+        """Whether each label's distance is minus the other's: two labels and no missing votes."""
         return self.voxels.patterns.number_of_labels == 2 and self._complete
 
     @cached_property
@@ -89,44 +89,47 @@ class MeanDistances:
 
     @cached_property
     def _between_two(self) -> list[Near]:
-        """Cache of the distances to the contour between two labels; empty or one item."""
+        """Cache of the distances to the contour between two labels; empty or with one item."""
         return []
 
     def _near(self, label: int) -> Near:
         box = self._region(label)
-        around = _Around(label, box, *self.voxels.inside(box))
-        members = around.members
-        raters = np.flatnonzero(self._weights).tolist()
+        around = Around(label, box, *self.voxels.inside(box))
+        return around.members, self.mean_at(around)
+
+    def mean_at(self, around: Around) -> Floats32:
+        """Return (n,) mean distances of some disputed voxels to a label."""
+        raters = np.flatnonzero(self.weights).tolist()
         if self.settings.trim_fraction == 0:
             total = self._sum(raters, around)
             if np.isfinite(total).all():
-                return members, np.asarray(total / self._weights.sum(), np.float32)
-        mean = np.empty(len(members), np.float32)
+                return np.asarray(total / self.weights.sum(), np.float32)
+        mean = np.empty(len(around.members), np.float32)
         room = _VOLUMES_KEPT * int(np.prod(self.voxels.shape)) // max(1, len(raters))
-        for part in chunks(len(members), max(1, room)):
+        for part in chunks(len(mean), max(1, room)):
             kept = np.empty((len(raters), part.stop - part.start), np.float32)
             each = self._each(raters, around.part(part))
             for own, (_, row) in zip(kept, each, strict=True):
                 own[...] = row
-            mean[part] = _average(kept, self._weights[raters], self.settings.trim_fraction)
-        return members, mean
+            mean[part] = average(kept, self.weights[raters], self.settings.trim_fraction)
+        return mean
 
-    def _sum(self, raters: Sequence[int], around: _Around) -> Floats:
+    def _sum(self, raters: Sequence[int], around: Around) -> Floats:
         """Return the (n,) sum over raters of weight times distance."""
         total = np.zeros(len(around.members))
         if not self._whole:
-            # The sum may be inf - inf.
+            # The sum may involve inf - inf.
             with np.errstate(invalid="ignore"):
                 for weight, row in self._each(raters, around):
                     total += weight * row
             return total
         for part in self._some(raters, len(around.members)):
             where = around.label, around.box, around.places
-            self._to_labels.add_weighted(total, self._weights[part], part, *where)
+            self._to_labels.add_weighted(total, self.weights[part], part, *where)
         return total
 
     def _some(self, raters: Sequence[int], voxels: int) -> Iterator[Sequence[int]]:
-        """Yield chunks of raters, for less memory and finer progress."""
+        """Yield chunks of raters, which saves memory and refines progress."""
         fit = self.voxels.patterns.number_of_voxels // max(1, 2 * voxels)
         for part in chunks(len(raters), max(current().threads, fit)):
             yield raters[part]
@@ -147,26 +150,27 @@ class MeanDistances:
         return np.ascontiguousarray(self.voxels.patterns.patterns.T)
 
     @cached_property
-    def _weights(self) -> Floats:
+    def weights(self) -> Floats:
         """(J,) weight of each rater, 0 for raters who annotated nothing."""
         patterns, given = self.voxels.patterns, self.settings.weights
         given = np.ones(patterns.number_of_raters) if given is None else given
         return np.where(patterns.present.any(axis=0), given, 0.0)
 
-    def _each(self, raters: Sequence[int], around: _Around) -> Iterator[tuple[float, Floats32]]:
+    def _each(self, raters: Sequence[int], around: Around) -> Iterator[tuple[float, Floats32]]:
         """Yield weight and (n,) signed distances of each rater; NaN where a rater is missing."""
         for part in self._some(raters, len(around.members)):
-            rows = self._of_raters(part, around)
-            yield from zip(self._weights[part], rows, strict=True)
+            rows = self.of_raters(part, around)
+            yield from zip(self.weights[part], rows, strict=True)
 
-    def _of_raters(self, raters: Sequence[int], around: _Around) -> Floats32:
+    def of_raters(self, raters: Sequence[int], around: Around) -> Floats32:
+        """Return (R, n) signed distances of some raters; NaN where a rater is missing."""
         where = around.label, around.box, around.places
         to_label = self._to_labels.of(raters, *where)
         patterns = self.voxels.patterns
         if self._whole:
             return to_label
-        # Missing votes are neither inside nor outside: inside the label, the distance is to the
-        # nearest voxel to which the rater gave another label.
+        # Missing votes are neither inside nor outside: inside the label, the distance is that to
+        # the nearest voxel to which the rater assigned another label.
         to_others = self._to_labels.of(raters, *where, with_missing=True)
         votes = (patterns.patterns == around.label).T[raters]
         present = patterns.present.T[raters]
@@ -176,7 +180,7 @@ class MeanDistances:
         return signed
 
 
-def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
+def average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
     """Return the (N,) weighted, trimmed mean of (J, N) distances; inf where all are NaN."""
     mean = np.empty(distances.shape[1], np.float32)
     for part in chunks(len(mean), CHUNK):
@@ -194,10 +198,11 @@ def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
 
 
 def _replace_infinite(distances: Floats) -> Floats:
-    """Replace infinite distances of (J, N), of labels not drawn, by the farthest finite one.
+    """Replace infinite distances in (J, N), due to labels not drawn, by the largest finite one.
 
-    Otherwise one rater without the label would remove it. Where all distances are infinite, each
-    becomes 1 mm, which is a vote; a label that no rater drew stays infinitely far.
+    Otherwise a single rater without the label would remove it. Where all distances are infinite,
+    each is set to 1 mm, which amounts to a vote; a label that no rater drew remains infinitely far
+    away.
     """
     infinite = np.isinf(distances)
     if not infinite.any():
@@ -209,7 +214,7 @@ def _replace_infinite(distances: Floats) -> Floats:
 
 
 def _trim(values: Floats, shares: Floats, trim: float) -> tuple[Floats, Floats]:
-    """Sort (J, N) values and cut `trim` of the total share off both ends."""
+    """Sort (J, N) values, and trim the fraction `trim` of the total share at both ends."""
     order = values.argsort(axis=0, kind="stable")
     values = np.take_along_axis(values, order, axis=0)
     shares = np.take_along_axis(shares, order, axis=0)

@@ -1,1 +1,1 @@
-"""STAPLE: EM on confusion matrices, with priors, starts, cohorts, fields, COLLATE, windows."""
+"""STAPLE: EM on confusion matrices; priors, starts, cohorts, Markov fields, COLLATE, windows."""

@@ -1,8 +1,9 @@
 """STAPLE over a cohort: many cases segmented by the same raters.
 
-All cases share one sensitivity and specificity per rater, and each case has its own prior. It is
-STAPLE (Warfield, Zou & Wells, 2004) on the concatenated pattern tables of the cases, so that
-structures too small to estimate a rater from one case are estimated from all of them.
+All cases share one sensitivity and specificity per rater, and each case has its own prior. The
+method is STAPLE (Warfield, Zou & Wells, 2004) applied to the concatenated pattern tables of the
+cases. It can therefore estimate rater performance for structures that are too small to do so from
+one case.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class CohortResult:
     #: Each rater's performance, and the posterior of the concatenated patterns of all cases.
     shared: StapleResult
     posteriors: tuple[Floats, ...]  #: Foreground probability of each case's patterns
-    priors: Floats  #: (C,) each case's foreground prior at the end
+    priors: Floats  #: (C,) final foreground prior of each case
 
 
 def cohort_staple(
@@ -50,17 +51,18 @@ def cohort_staple(
     truths: Sequence[NDArray[np.int64] | None] = (),
     owner: str = "cohort_staple",
 ) -> CohortResult:
-    """Fuse the binary patterns of many cases with one performance per rater.
+    """Fuse the binary patterns of many cases with one performance estimate per rater.
 
     All cases have the same raters in the same order; a rater who is absent from a case is missing
-    in all its patterns. Other arguments are those of `staple`; a prior may be one number per case.
+    in all its patterns. The other arguments are those of `staple`; a prior may have one value per
+    case.
 
     Parameters
     ----------
     truths : sequence of (P,) ndarray of int64 or None, optional
-        For each case whose truth is known, the number of foreground voxels of each pattern. The
-        posterior of such a case is fixed: it is split into its foreground voxels, with prior 1,
-        and its background voxels, with prior 0.
+        For each case whose true segmentation is known, the number of foreground voxels of each
+        pattern. The posterior of such a case is fixed: it is split into its foreground voxels, with
+        prior 1, and its background voxels, with prior 0.
     """
     settings = settings or StapleSettings()
     parts = _Parts.of(cases, truths)
@@ -68,12 +70,13 @@ def cohort_staple(
 
 
 class _Parts(NamedTuple):
-    """The cases; those with a known truth are split into foreground and background parts."""
+    """Cases to fuse; those with a known truth are split into foreground and background parts."""
 
     tables: list[DecisionPatterns]
     known: Floats  #: (parts,) foreground prior 0 or 1 if the truth is known, else NaN
     case: NDArray[np.intp]  #: (parts,) index of the case
-    truths: Sequence[NDArray[np.int64] | None]  #: (C,)
+    #: (C,) foreground voxels of each pattern, for cases with a known truth
+    truths: Sequence[NDArray[np.int64] | None]
 
     @classmethod
     def of(
@@ -97,7 +100,7 @@ class _Parts(NamedTuple):
         return cls(tables, np.array(known), np.array(numbers, np.intp), truths)
 
     def merge(self, found: CohortResult, cases: Sequence[DecisionPatterns]) -> CohortResult:
-        """Return posteriors and priors by case; where the truth is known they follow from it."""
+        """Return the posteriors and priors of the cases; for a known truth they follow from it."""
         posteriors, priors = [], []
         for number, (case, truth) in enumerate(zip(cases, self.truths, strict=True)):
             if truth is not None:
@@ -111,7 +114,7 @@ class _Parts(NamedTuple):
 
 
 def _fuse_parts(parts: _Parts, settings: StapleSettings, owner: str) -> CohortResult:
-    """Run EM on all parts; posteriors and priors of the result are by part."""
+    """Run EM on all parts; the result has one posterior and one prior per part."""
     table, groups = _concatenate(parts.tables, owner)
     weights = counted_voxels(table, settings)
     if has_one_class(table, weights):
@@ -138,7 +141,7 @@ def _fuse_parts(parts: _Parts, settings: StapleSettings, owner: str) -> CohortRe
 def _concatenate(
     cases: Sequence[DecisionPatterns], owner: str
 ) -> tuple[DecisionPatterns, NDArray[np.uint32]]:
-    """Return one table of all cases, and the index of the case of each row."""
+    """Return one pattern table for all cases, and the case index of each row."""
     if not cases:
         raise InputError("needs at least one case, got none", owner=owner)
     raters = [case.number_of_raters for case in cases]
@@ -159,7 +162,7 @@ def _concatenate(
 
 
 def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.uint32]) -> Floats:
-    """Return (C,) foreground share of each case's counted votes; the cohort's if it has none."""
+    """Return the (C,) foreground share of each case's votes; the cohort's if it has no votes."""
     shares = mean_of_votes(table)[:, 1]
     counted = np.where(np.isnan(shares), 0.0, weights)
     votes = np.bincount(groups, counted * np.nan_to_num(shares))
@@ -171,10 +174,10 @@ def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.ui
 def _case_priors(
     frequencies: Floats, settings: StapleSettings, case: NDArray[np.intp], owner: str
 ) -> Floats:
-    """Return the (parts,) initial foreground prior; `case` is the case index of each part."""
+    """Return the (parts,) initial foreground priors; `case` is the case index of each part."""
     if settings.prior is None:
         priors = frequencies * settings.confidence_weight
-        # A case in which no rater marked anything has prior 0 and stays empty, as it should.
+        # A case in which no rater marked anything has prior 0 and correctly stays empty.
         if not ((priors >= 0) & (priors <= 1)).all():
             raise ParameterError(
                 f"must keep every case's prior inside [0, 1], "

@@ -34,43 +34,44 @@ from itk_consensus.votes.fusions import Fusion, PatternFusion, StoredShares, Vol
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.votes import patterns_of
 
-#: Minimum number of known truths for which their gain is estimated.
+#: Minimum number of known truths for which the gain is estimated.
 FEWEST_TRUTHS = 5
 
 
 @dataclass(frozen=True)
 class CaseEstimate(Estimate):
-    """Estimate in the result of one case: that of the whole cohort."""
+    """Estimate stored in the result of one case; it describes the whole cohort."""
 
     shared: StapleModel
 
     def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
-        """Return the cohort's performances and starts; refitting would need all cases."""
+        """Return the cohort's performances and starts; refitting would require all cases."""
         facts = self.shared.answer_facts(patterns)
         return replace(facts, refit=None, alternatives={})
 
 
 @dataclass(frozen=True, eq=False)
 class CohortResult(Result):
-    """A result for each case, and the shared estimate of the raters."""
+    """One result per case, and the shared estimate of rater performance."""
 
     cases: tuple[FusionResult[CaseEstimate], ...]
     estimate: StapleEstimate
-    priors: tuple[float, ...]  #: Foreground prior of each case at the end
-    truth_gain: Gain  #: Cross-validated gain of the known truths; NaN for fewer than five
+    priors: tuple[float, ...]  #: Final foreground prior of each case
+    truth_gain: Gain  #: Cross-validated gain from the known truths; NaN for fewer than five
     extras: Mapping[str, Any]
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
-    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates rater performance from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases; each case has its own prior. A
     case is a list of images of the same raters in the same order, with None for a rater who did not
-    annotate it; cases need not share a grid. For one case the answer is STAPLE's.
+    annotate it; cases need not share a grid. For a single case the result equals that of STAPLE.
 
-    The truth of some cases may be given. It is then used instead of their estimate to judge the
-    raters, and GetTruthGain() tells whether that improves the other cases.
+    The true segmentations of some cases may be given. They then replace the estimated ones when
+    rater performance is estimated, and GetTruthGain() reports whether this improves the other
+    cases.
     """
 
     Prior = Parameter(
@@ -97,10 +98,10 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         Parameters
         ----------
         cases : list of cases
-            A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+            Each case is a list of SimpleITK or ITK images, or of arrays, on one grid; or a vector
             image with one rater per component.
         truths : list of label images, optional
-            One for each case, None where the truth is not known.
+            The true segmentation of each case, or None if it is not known.
 
         Returns
         -------
@@ -136,16 +137,16 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
 
     @output_method
     def GetProbabilityImages(self) -> list[Any]:
-        """Foreground probability of each case of the last Execute."""
+        """Return the foreground probability of each case of the last Execute."""
         return [one.probability_image(one.labels[1]) for one in self.GetResult().cases]
 
     @output_method
     def GetLabelImages(self) -> list[Any]:
-        """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
+        """Return the label map of each case of the last Execute; foreground: probability >= 0.5."""
         return [one.label_image() for one in self.GetResult().cases]
 
     def GetResult(self) -> CohortResult:
-        """Return the result of the last Execute: one per case, and the shared estimate."""
+        """Return the result of the last Execute: one per case, and the shared rater estimate."""
         result: CohortResult = super().GetResult()
         return result
 
@@ -196,7 +197,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         return np.asarray(array == self.ForegroundValue)
 
     def _gain(self, cases: list[FusionCase], counts: Sequence[NDArray[np.int64] | None]) -> Gain:
-        """Return the cross-validated gain in Dice of a case from the truths of other cases."""
+        """Return the cross-validated gain in a case's Dice from the known truths of other cases."""
         known = [index for index, truth in enumerate(counts) if truth is not None]
         if len(known) < FEWEST_TRUTHS:
             return Gain(np.nan, np.nan, np.nan)
@@ -278,7 +279,7 @@ def voxels_by_pattern(patterns: DecisionPatterns, where: Mask) -> NDArray[np.int
 def _dice(
     patterns: DecisionPatterns, posterior: NDArray[np.float64], truth: NDArray[np.int64] | None
 ) -> float:
-    """Return the Dice of a case's answer; `truth` holds the foreground voxels of each pattern."""
+    """Return the Dice of a case's label map; `truth` counts the foreground voxels by pattern."""
     assert truth is not None
     chosen = posterior >= 0.5
     total = patterns.counts[chosen].sum() + truth.sum()

@@ -1,16 +1,17 @@
-"""COLLATE: raters rarely err at easy voxels, and by a confusion matrix at hard ones.
+"""COLLATE: raters rarely err at easy voxels, and err by a confusion matrix at hard ones.
 
 After Asman & Landman, "Robust statistical label fusion through consensus level, labeler accuracy,
-and truth estimation (COLLATE)", IEEE TMI 30(10):1779-1794, 2011, with the several levels of Xu,
-Asman & Landman, SPIE Medical Imaging 2012. A voxel has a truth t and a consensus level c of known
-ease e_c; a rater says d there with probability
+and truth estimation (COLLATE)", IEEE TMI 30(10):1779-1794, 2011, with multiple levels as in Xu,
+Asman & Landman, SPIE Medical Imaging 2012. A voxel has a true label t and a consensus level c of
+known ease e_c; rater j assigns label d to it with probability
 
     M_c[j, d, t] = e_c A[d, t] + (1 - e_c) theta[j, d, t],
 
-where A is a confusion matrix with a small error rate, the same for all raters. Ease 1 alone is the
-vote, ease 0 alone STAPLE, and (0, 1) COLLATE. The linear mixture, and estimated label frequencies
-per level, are our reading of the papers: easy voxels are mostly background, and with one prior for
-all levels the confusion matrices would have to explain that.
+where A is a confusion matrix with a small error rate, the same for all raters. A single level of
+ease 1 gives the majority vote, a single level of ease 0 gives STAPLE, and the levels (0, 1) give
+COLLATE. The linear mixture and the estimation of label frequencies per level are our interpretation
+of the papers: easy voxels are mostly background, and with one prior for all levels the confusion
+matrices would have to account for that.
 
 Array layout: P patterns, J raters, L levels, K labels.
 """
@@ -37,14 +38,15 @@ from itk_consensus.votes.expected_counts import ROUNDING, VoteTable
 from itk_consensus.votes.fusions import PatternShares
 from itk_consensus.votes.ties import SAME_LOG_POSTERIOR, decide
 
-#: Number of (pattern, truth) pairs processed at once; bounds memory.
+#: Number of (pattern, true label) pairs processed at once, which bounds memory.
 _PAIRS_AT_ONCE = 1 << 21
 
-#: Fraction of the initial shares that is spread evenly over all levels.
+#: Fraction of the initial shares that is distributed evenly over all levels.
 _MIXED = 0.01
 
-#: EM is slow where levels and confusions explain the votes equally well: with a tolerance of 1e-6
-#: it stopped so early that rounding, hence the order of raters, changed probabilities by .06.
+#: EM converges slowly if levels and confusions explain the votes equally well: with a tolerance of
+#: 1e-6 it stopped so early that rounding, and thus the order of raters, changed probabilities by
+#: 0.06.
 _STOP = StopRule(tolerance=1e-10, maximum_iterations=10_000)
 
 
@@ -52,18 +54,18 @@ _STOP = StopRule(tolerance=1e-10, maximum_iterations=10_000)
 class CollateSettings:
     """Settings of COLLATE."""
 
-    #: e_c of each level, from 0 (raters err by their confusion matrices) to 1 (by `error_rate`).
+    #: Ease e_c of each level, from 0 (errors follow the confusion matrices) to 1 (`error_rate`).
     ease: tuple[float, ...] = (0.0, 1.0)
-    error_rate: float = 1e-4  #: Probability that a rater errs where a voxel is easy
-    #: Added to the counts of the confusion matrices on and off their diagonals.
+    error_rate: float = 1e-4  #: Probability that a rater errs at an easy voxel
+    #: Pseudo-counts added on and off the diagonals of the confusion matrices.
     pseudo_counts: tuple[float, float] = (2.0, 0.0)
-    prior: Floats | None = None  #: (K,) fixed label prior; None estimates it
+    prior: Floats | None = None  #: (K,) fixed label prior; None: estimated
     stop: StopRule = _STOP
 
 
 @dataclass(frozen=True)
 class LevelsAndTruth(PatternShares):
-    """Posterior of each pattern; the truths of the table are (level, label) pairs."""
+    """Posterior of each pattern; each true class is a (level, label) pair."""
 
     estimated: EstimatedTruth
     sizes: tuple[int, int]  #: (L, K)
@@ -76,11 +78,11 @@ class LevelsAndTruth(PatternShares):
         """Return the (P,) probability of a label, summed over levels."""
         levels, labels = self.sizes
         at_levels = self.estimated.probabilities([k * labels + label for k in range(levels)])
-        # The sum may exceed one by rounding.
+        # Rounding may make the sum exceed one.
         return np.asarray(at_levels[:, 0].sum(axis=1).clip(max=1.0))
 
     def rows(self, part: slice) -> Floats:
-        """Return (n, K) probabilities of some patterns, summed over levels."""
+        """Return the (n, K) label probabilities of some patterns, summed over levels."""
         return np.asarray(self._pairs(part).sum(axis=1).clip(max=1.0))
 
     def levels(self) -> Floats:
@@ -90,7 +92,7 @@ class LevelsAndTruth(PatternShares):
         )
 
     def decisions(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the (P,) most probable label, or undecided on a tie."""
+        """Return the (P,) most probable labels; undecided on a tie."""
         with np.errstate(divide="ignore"):
             scores = (np.log(self._pairs(part).sum(axis=1)) for part in self._parts())
             return np.concatenate(
@@ -98,7 +100,7 @@ class LevelsAndTruth(PatternShares):
             )
 
     def _parts(self) -> Iterator[slice]:
-        """Yield chunks of patterns small enough for a table of all pairs."""
+        """Yield chunks of patterns small enough for a table of all (level, label) pairs."""
         return chunks(self.shape[0], max(1, _PAIRS_AT_ONCE // math.prod(self.sizes)))
 
     def _pairs(self, part: slice) -> Floats:
@@ -108,23 +110,23 @@ class LevelsAndTruth(PatternShares):
 
 @dataclass(frozen=True, kw_only=True)
 class CollateEstimate(Estimate):
-    """COLLATE's estimate of raters and levels."""
+    """COLLATE's estimate of rater performance and levels."""
 
-    #: (J, K, K) confusion matrices [rater, observed, true] where voxels are not easy.
+    #: (J, K, K) confusion matrices [rater, observed, true] at hard voxels.
     theta: Floats
-    shares: Floats  #: (L, K) estimated share of the voxels at each level with each label
+    shares: Floats  #: (L, K) estimated proportion of voxels with each level and label
     trace: Floats  #: (iterations,) log posterior after each iteration
     converged: bool
     settings: CollateSettings
 
     @property
     def iterations(self) -> int:
-        """Number of iterations that were run."""
+        """Number of completed iterations."""
         return len(self.trace)
 
     @property
     def level_shares(self) -> Floats:
-        """(L,) share of the voxels at each level."""
+        """(L,) proportion of voxels at each level."""
         return np.asarray(self.shares.sum(axis=1))
 
     @property
@@ -133,7 +135,7 @@ class CollateEstimate(Estimate):
         return np.asarray(self.shares.sum(axis=0))
 
     def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
-        """Return performances, and a function that fuses other votes."""
+        """Return rater performances, and a function that fuses other votes."""
         same = np.eye(patterns.number_of_labels, dtype=bool)
         return AnswerFacts(
             theta=self.theta,
@@ -144,19 +146,20 @@ class CollateEstimate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class CollateResult(CollateEstimate):
-    """COLLATE's answer on patterns."""
+    """COLLATE's result on patterns."""
 
-    truth: LevelsAndTruth  #: Probabilities of each pattern and level, computed lazily
-    decision: NDArray[np.int64]  #: (P,) label index, or undecided on a tie
+    #: Probability of each level and label given each pattern, computed lazily
+    truth: LevelsAndTruth
+    decision: NDArray[np.int64]  #: (P,) label index; undecided on a tie
 
     @property
     def estimate(self) -> CollateEstimate:
-        """The estimate without the posterior."""
+        """This estimate without the posterior."""
         return CollateEstimate.of(self)
 
 
 class _Parameters(NamedTuple):
-    """Confusion matrices theta (J, K, K), and the (L, K) joint prior of level and label."""
+    """Confusion matrices theta (J, K, K), and (L, K) joint prior of level and label."""
 
     theta: Floats
     shares: Floats
@@ -166,7 +169,7 @@ def collate(
     patterns: DecisionPatterns,
     settings: CollateSettings | None = None,
 ) -> CollateResult:
-    """Fuse patterns of any number of labels by EM, initialized from the votes."""
+    """Fuse patterns of any number of labels by EM, initialised from the votes."""
     settings = settings or CollateSettings()
     model = _Model(patterns, settings)
     stillness = ConvergenceTest(model.settings.stop.tolerance)
@@ -179,7 +182,7 @@ def collate(
         return Step(new if done else leaps.onwards(old, new, score), score, done)
 
     run = iterate(step, model.start(), model.settings.stop.most_iterations)
-    # A step returns the score of its input, so the last score needs one more step.
+    # A step returns the score of its input, so the final score requires one more step.
     now, _, last = leaps.step(run.state)
     truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
     return CollateResult(
@@ -210,11 +213,11 @@ class _Model:
 
     @cached_property
     def table(self) -> VoteTable:
-        """Weighted patterns; a larger `negligible` drops labels that are nearly impossible."""
+        """Weighted patterns; a larger `negligible` drops nearly impossible labels."""
         return VoteTable.of(self.patterns, self.weights, negligible=ROUNDING)
 
     def start(self) -> _Parameters:
-        """Return parameters fitted to the vote, with disputed voxels hardest, others easiest."""
+        """Return parameters fitted to the vote: disputed voxels hardest, all others easiest."""
         unanimous = self.patterns.unanimous
         agreed, disputed = (
             VoteTable.of(self.patterns, np.where(which, self.weights, 0.0)).expectation_of_votes(
@@ -227,17 +230,18 @@ class _Model:
         mass = np.zeros((len(self.ease), self.patterns.number_of_labels))
         mass[self.ease.argmax()] += agreed.mass[0, 0]
         mass[self.ease.argmin()] += disputed.mass[0, 0] + nobody * frequencies / frequencies.sum()
-        # Initially every vote counts as confusion, since error cannot yet be told from it.
+        # Initially every vote counts as confusion, since it cannot yet be distinguished from error.
         first = self._maximum((agreed.counts + disputed.counts)[:, :, 0], mass)
-        # EM never leaves a share of zero, so mix in some of every level.
+        # EM cannot increase a share of zero, so every level receives a small share.
         even = first.shares.sum(axis=0) / len(self.ease)
         return first._replace(shares=(1 - _MIXED) * first.shares + _MIXED * even)
 
     def step(self, now: _Parameters) -> tuple[_Parameters, float]:
-        """Return parameters that maximise the expected log posterior, and `now`'s log posterior.
+        """Run one EM step; return the new parameters and the log posterior of `now`.
 
-        At a level of ease between 0 and 1 a vote is due to confusion, rather than to the error
-        rate, with probability (1 - e_c) theta / M_c, given the vote and the truth.
+        The new parameters maximise the expected log posterior. At a level with an ease between 0
+        and 1, a vote is attributed to confusion, rather than to the error rate, with probability
+        (1 - e_c) theta / M_c, given the vote and the true label.
         """
         confused = self._confusion_rates(now.theta)
         rates = self._easy_rates + confused
@@ -253,27 +257,27 @@ class _Model:
         return _Parameters(theta / theta.sum(axis=1, keepdims=True), self._shares(shares))
 
     def truth(self, now: _Parameters) -> EstimatedTruth:
-        """Return the posterior of the patterns' levels and labels."""
+        """Return the posterior over levels and labels for the patterns."""
         rates = self._easy_rates + self._confusion_rates(now.theta)
         return EstimatedTruth(self.table, *self._as_truths(rates, now.shares))
 
     def _as_truths(self, rates: Floats, shares: Floats) -> tuple[Floats, Floats]:
-        """Reshape so that each (level, label) pair is one truth: (J, K, 1, L K) and (1, L K)."""
+        """Reshape so that each (level, label) pair is one class: (J, K, 1, L K) and (1, L K)."""
         return rates.reshape(*rates.shape[:2], 1, -1), shares.reshape(1, -1)
 
     @cached_property
     def _easy_rates(self) -> Floats:
-        """(K, L, K) first term of M_c[j, d, t]: the error at easy voxels."""
+        """(K, L, K) first term of M_c[j, d, t]: the error rate at easy voxels."""
         return np.asarray(self.ease * self.easy[:, None, :])
 
     def _confusion_rates(self, theta: Floats) -> Floats:
-        """Return (J, K, L, K) the second term of M_c[j, d, t]; 0 for absent raters."""
+        """Return the (J, K, L, K) second term of M_c[j, d, t]; 0 for absent raters."""
         confused = (1 - self.ease) * theta[:, :, None, :]
         confused[self.absent] = 0.0
         return np.asarray(confused)
 
     def _maximum(self, votes: Floats, mass: Floats) -> _Parameters:
-        """M-step from (J, K, K) expected votes due to confusion and (L, K) expected voxels."""
+        """Run the M-step on (J, K, K) expected confusion votes and (L, K) expected voxels."""
         counts = votes + self.pseudo_counts
         total = counts.sum(axis=1, keepdims=True)
         chance = np.full_like(counts, 1 / counts.shape[1])
@@ -282,7 +286,7 @@ class _Model:
         return _Parameters(theta, self._shares(mass))
 
     def _shares(self, mass: Floats) -> Floats:
-        """Return the (L, K) joint prior of level and label from (L, K) expected voxels."""
+        """Return the (L, K) joint prior of level and label, given (L, K) expected voxels."""
         if self.settings.prior is None:
             return np.asarray(mass / mass.sum())
         total = mass.sum(axis=0)
@@ -291,7 +295,7 @@ class _Model:
         return np.asarray(levels * self.settings.prior)
 
     def log_prior_of(self, theta: Floats) -> float:
-        """Return the log of the confusion matrices' prior, up to a constant."""
+        """Return the log prior of the confusion matrices, up to a constant."""
         known = ~np.isnan(theta) & (self.pseudo_counts > 0)
         counts = np.broadcast_to(self.pseudo_counts, theta.shape)
         return float(counts[known] @ np.log(theta[known]))

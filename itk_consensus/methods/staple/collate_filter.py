@@ -21,11 +21,12 @@ from itk_consensus.votes.fusions import PatternFusion
 
 
 class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
-    """Consensus level, labeler accuracy and truth, estimated together by EM.
+    """Joint estimation of consensus level, labeler accuracy and truth (COLLATE), by EM.
 
-    A voxel is either easy, where raters rarely err, or hard, where each rater errs by a confusion
-    matrix. Which voxels are easy is estimated, so the matrices describe hard voxels only, however
-    large the easy background is. If raters err often, unanimous voxels may be overruled.
+    A voxel is either easy, so that raters rarely err there, or hard, so that each rater errs
+    according to a confusion matrix. The filter estimates which voxels are easy, so the matrices
+    describe only hard voxels, however large the easy background is. If raters err often, even a
+    unanimous vote may be overruled.
     """
 
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
@@ -87,7 +88,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     @output_method
     def GetLevelImage(self, level: int = 0) -> Any:
-        """Image (float64) of the probability that a voxel is at ConsensusLevels[level]."""
+        """Return the probability image (float64) of a voxel being at ConsensusLevels[level]."""
         result = self.fused
         number = len(result.estimate.shares)
         if not (is_integer(level) and 0 <= level < number):

@@ -1,13 +1,13 @@
 """Generative model of all STAPLE methods: confusion matrices, raters independent given the truth.
 
 Warfield, Zou & Wells (2004); equation numbers are those of "When Does Consensus Beat Voting?",
-sections 2.1 and 2.2. Everything runs on decision patterns weighted by their counts, in the log
-domain, for many starts at once. An iteration is one compiled pass; the posterior of the patterns is
-computed only when it is needed.
+sections 2.1 and 2.2. All computations use decision patterns weighted by their counts, in the log
+domain, for many starts at once. Each iteration is one compiled pass; the posterior of the patterns
+is computed only on demand.
 
 Array layout: P patterns, J raters, S starts, K labels. ``theta[j, d, s, t]`` is the probability
-that rater j votes d where the truth is t; with the starts axis next to the truth axis both steps
-are one sparse product.
+that rater j votes d where the true label is t. Since the starts axis is next to the axis of true
+labels, each step is a single sparse product.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from itk_consensus.votes.ties import decide
 
 @dataclass(frozen=True)
 class EstimatedTruth:
-    """Posterior of the truth under S sets of parameters, computed lazily."""
+    """Posterior of the true label under S sets of parameters, computed lazily."""
 
     table: VoteTable
     theta: Floats  #: (J, K, S, K)
     prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
 
     def decisions(self, tolerance: float) -> Labels:
-        """(P, S) most probable label, or undecided where log posteriors tie."""
+        """Return the (P, S) most probable labels; undecided where log posteriors tie."""
         return self.table.decisions(self.theta, self.prior, tolerance).astype(np.int64)
 
     def probabilities(
@@ -53,7 +53,7 @@ class EstimatedTruth:
         start: int | None = None,
         part: slice | NDArray[np.intp] = slice(None),
     ) -> Floats:
-        """(P, S, W) probabilities of the given labels, for one start and some patterns if given."""
+        """Return (P, S, W) probabilities of `wanted` labels, optionally for one start and part."""
         table, theta, prior = self.table, self.theta, self.prior
         if start is not None:
             theta = theta[:, :, [start]]
@@ -64,13 +64,13 @@ class EstimatedTruth:
 
 @dataclass(frozen=True)
 class KnownTruth:
-    """Posterior of the truth that is already computed."""
+    """Posterior of the true label, computed in advance."""
 
     responsibilities: Floats  #: (P, S, K) the posterior
     scores: Floats  #: (P, S, K) log posterior, up to a constant for each pattern
 
     def decisions(self, tolerance: float) -> Labels:
-        """(P, S) label of highest score, or undecided where scores tie."""
+        """Return the (P, S) labels with the highest score; undecided where scores tie."""
         every = np.arange(self.scores.shape[2])
         starts = self.scores.swapaxes(0, 1)
         return np.stack([decide(of, every, tolerance=tolerance) for of in starts], axis=1)
@@ -81,7 +81,7 @@ class KnownTruth:
         start: int | None = None,
         part: slice | NDArray[np.intp] = slice(None),
     ) -> Floats:
-        """(P, S, W) probabilities of the given labels, for one start and some patterns if given."""
+        """Return (P, S, W) probabilities of `wanted` labels, optionally for one start and part."""
         shares = self.responsibilities[part]
         shares = shares if start is None else shares[:, [start]]
         return shares if wanted is None else shares[..., list(wanted)]
@@ -89,18 +89,18 @@ class KnownTruth:
 
 @dataclass(frozen=True)
 class TruthOfStart(PatternShares):
-    """Probabilities of one start; patterns excluded from the estimation keep their label.
+    """Label probabilities of one start; patterns excluded from estimation keep their label.
 
-    If every label is impossible given a pattern's votes (for each of them some rater's confusion
-    is zero), the model has no posterior: the vote shares are used instead.
+    If every label is impossible given a pattern's votes (for each label, the confusion of some
+    rater is zero), the posterior is undefined, and the vote shares are used instead.
     """
 
     truth: EstimatedTruth | KnownTruth
     start: int
-    #: (P,) label index that a pattern keeps, or -1 if it is estimated; None if all are.
+    #: (P,) label index that a pattern keeps, or -1 if it is estimated; None: all are estimated.
     agreed: NDArray[np.int64] | None
     patterns: DecisionPatterns
-    #: (n,) undecided patterns, which include those without a posterior.
+    #: (n,) undecided patterns, including those without a posterior.
     undecided: NDArray[np.intp]
 
     @property
@@ -137,13 +137,14 @@ class TruthOfStart(PatternShares):
 class Expectation(NamedTuple):
     """Result of one E-step."""
 
-    responsibilities: Floats  #: (P, S, K) posterior of the truth, W of eq. 7; zero if impossible
+    #: (P, S, K) posterior of the true label, W of eq. 7; zero if impossible
+    responsibilities: Floats
     log_joint: Floats  #: (P, S, K) log of prior times likelihood
-    log_likelihood: Floats  #: (S,) of the weighted voxels
+    log_likelihood: Floats  #: (S,) log likelihood of the weighted voxels
 
 
 class Maximization(ABC):
-    """Interface of a model for EM, with the common M-step; posteriors are internal to a model."""
+    """Interface of a model for EM, with the common M-step; posteriors are internal to models."""
 
     pseudo_counts: Floats
     estimate_prior: bool
@@ -151,7 +152,7 @@ class Maximization(ABC):
 
     @abstractmethod
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """Run one EM iteration; return next theta and prior, and (S,) log likelihood of these."""
+        """Run one EM iteration; return theta, prior and the (S,) log likelihood of the inputs."""
 
     @abstractmethod
     def step_from_votes(
@@ -159,12 +160,12 @@ class Maximization(ABC):
     ) -> tuple[Floats, Floats]:
         """Run an M-step with the vote shares as posterior; return theta and prior of one start.
 
-        Where nobody annotated, the posterior is the (K,) or (R, K) `frequencies`.
+        At voxels that no rater annotated, the posterior is the (K,) or (R, K) `frequencies`.
         """
 
     @abstractmethod
     def truth(self, theta: Floats, prior: Floats) -> Any:
-        """Return the posterior of the truth under these parameters."""
+        """Return the posterior of the true label under these parameters."""
 
     @property
     @abstractmethod
@@ -172,7 +173,7 @@ class Maximization(ABC):
         """Indices of raters who gave no vote."""
 
     def _maximum(self, counts: Floats, mass: Floats, prior: Floats) -> tuple[Floats, Floats]:
-        """M-step: theta from (J, K, S, K) expected votes, prior from (R, S, K) expected voxels."""
+        """Return theta from (J, K, S, K) expected votes, prior from (R, S, K) expected voxels."""
         theta = self.theta_of(counts)
         if self.estimate_prior:
             mass = (mass if prior.ndim == 3 else mass[0]) + self.prior_counts
@@ -182,7 +183,7 @@ class Maximization(ABC):
         return theta, prior
 
     def theta_of(self, counts: Floats) -> Floats:
-        """Return theta from (J, K, S, K) expected votes, eq. 13."""
+        """Return theta from (J, K, S, K) expected votes (eq. 13)."""
         counts = counts + self.pseudo_counts[:, None, :]
         with np.errstate(invalid="ignore"):
             theta = np.asarray(counts / counts.sum(axis=1, keepdims=True))
@@ -206,16 +207,16 @@ class Maximization(ABC):
 
 @dataclass(frozen=True)
 class ConfusionModel(Maximization):
-    """Patterns, their weights, and the priors of section 2.1.5."""
+    """Confusion model of decision patterns, with their weights and the priors of section 2.1.5."""
 
     patterns: DecisionPatterns
-    weights: Floats  #: (P,) voxels each pattern counts for; 0 excludes it
-    pseudo_counts: Floats  #: (K, K) alpha[d, t], added to the counts of eq. 13.
-    estimate_prior: bool  #: Whether eq. 16 updates the label prior; else it is fixed.
-    #: (P,) row of the prior for each pattern, e.g. its case in a cohort; None: one prior for all.
+    weights: Floats  #: (P,) number of voxels that each pattern represents; 0 excludes it
+    pseudo_counts: Floats  #: (K, K) alpha[d, t], added to the counts of eq. 13
+    estimate_prior: bool  #: Whether eq. 16 updates the label prior; otherwise it is fixed
+    #: (P,) row of the prior for each pattern, e.g. its case in a cohort; None: one shared prior.
     prior_rows: NDArray[np.uint32] | None = None
     negligible: float = UNDERFLOW  #: See `VoteTable`
-    prior_counts: Floats | float = 0.0  #: (K,) alpha[k] of eq. 16, or the same for all.
+    prior_counts: Floats | float = 0.0  #: (K,) alpha[k] of eq. 16, or one value for all labels
 
     @cached_property
     def table(self) -> VoteTable:
@@ -242,7 +243,7 @@ class ConfusionModel(Maximization):
         return self._maximum(sums.counts, mass, prior)
 
     def e_step(self, theta: Floats, prior: Floats) -> Expectation:
-        """Posterior of the truth given the parameters, eq. 7.
+        """Return the posterior of the true label given the parameters (eq. 7).
 
         NaN in theta (an undefined column) counts as probability 0: that label has no voxels.
         """
@@ -265,7 +266,7 @@ class ConfusionModel(Maximization):
 
     @cached_property
     def _counted(self) -> NDArray[np.int64] | slice:
-        """Patterns with positive weight, since 0 * -inf would be NaN."""
+        """Patterns with positive weight; excluding the others avoids 0 * -inf = NaN."""
         return slice(None) if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
 
     @cached_property
@@ -282,7 +283,7 @@ class ConfusionModel(Maximization):
         return self.estimate_prior and self.prior_rows is not None
 
     def _mass(self, weighted: Floats) -> Floats:
-        """Sum (P, S, K) expected voxels over the patterns of each prior to (R, S, K)."""
+        """Sum (P, S, K) expected voxels over the patterns of each prior row, giving (R, S, K)."""
         if not self._separate_masses:
             return np.asarray(weighted.sum(axis=0, keepdims=True))
         rows = self.prior_rows
@@ -292,20 +293,20 @@ class ConfusionModel(Maximization):
         return mass
 
     def _of_patterns(self, by_row: Floats) -> Floats:
-        """Index rows of the prior by pattern; unchanged if one prior is shared by all."""
+        """Index rows of the prior by pattern; unchanged if all patterns share one prior."""
         return by_row if self.prior_rows is None else by_row[self.prior_rows]
 
 
 def with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
-    """Return a (K, K) matrix with one value on the diagonal and another off it."""
+    """Return a (K, K) matrix with one value on the diagonal and another elsewhere."""
     return np.where(np.eye(labels, dtype=bool), diagonal, other)
 
 
 def worse_than_chance(theta: Floats) -> NDArray[np.bool_]:
-    """Return (S,) whether the mean of (J, K, S, K) confusions is worse: labels are switched.
+    """Return (S,) whether the mean of (J, K, S, K) confusions is worse than chance.
 
-    For two labels this is mean sensitivity + specificity < 1. An undefined performance (NaN, of a
-    label without voxels) counts as right.
+    Labels are switched in such a case. For two labels the criterion is mean sensitivity +
+    specificity < 1. An undefined performance (NaN, for a label without voxels) counts as perfect.
     """
     diagonal = np.einsum("jksk->sjk", theta)
     defined = ~np.isnan(diagonal)
@@ -316,6 +317,6 @@ def worse_than_chance(theta: Floats) -> NDArray[np.bool_]:
 
 
 def _over_labels(combine: np.ufunc, values: Floats) -> Floats:
-    """Combine (P, S, K) values over K into (P, S, 1); NumPy is slow along short axes."""
+    """Reduce (P, S, K) values over K to (P, S, 1); NumPy is slow along short axes."""
     labels = (values[..., label] for label in range(values.shape[2]))
     return np.asarray(reduce(combine, labels))[..., None]

@@ -1,7 +1,7 @@
 """EM shared by all STAPLE methods: starting points, damping, and many starts at once.
 
-Starts are an array axis, not a loop: twenty cost little more than one. A start that has converged
-is no longer updated, so its result does not depend on how long the others run.
+Starts are an array axis, not a loop, so twenty starts cost little more than one. A start that has
+converged is no longer updated, so its result does not depend on how long the others run.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ Initialization = Literal[
     "mean", "majority_vote", "theta", "label_voting", "label_voting_with_the_fault_of_itk_5_4"
 ]
 
-#: The start of the paper's experiments. Section 4.2 states .99, but its tables are reproduced to
-#: the last digit with .9999 and not with .99.
+#: The start used in the paper's experiments. Section 4.2 states .99, but its tables are reproduced
+#: to the last digit with .9999 and not with .99.
 THETA_START = 0.9999
 
-#: Starts that initialize the posterior of the truth instead of the raters' performance.
+#: Starts that initialise the posterior of the truth instead of the raters' performance.
 FROM_VOTES: dict[str, FirstTruth] = {"mean": "mean", "majority_vote": "majority"}
 
 
 @dataclass(frozen=True)
 class StartPlan:
-    """Which starts to run: the first by name, a second of the other kind, the rest random."""
+    """Starts to run: the first by name, a second of the other kind, the rest random."""
 
     initialization: Initialization = "mean"
     number: int = 1
     random_seed: int = 0
     low: float = 0.5
     high: float = 1.0
-    performance: float = THETA_START  #: Initial probability of the right label in start "theta"
+    performance: float = THETA_START  #: Initial probability of the correct label in start "theta"
 
     def names(self) -> list[Initialization]:
-        """Return the starts that are not random."""
+        """Return the names of the non-random starts."""
         other: Initialization = (
             "mean" if self.initialization == "majority_vote" else "majority_vote"
         )
@@ -58,20 +58,20 @@ class StartPlan:
 
 @dataclass(frozen=True)
 class Starts:
-    """Starting points of S runs of EM: confusion matrices, or a posterior made from the votes."""
+    """Starting points of S EM runs: confusion matrices, or a posterior derived from the votes."""
 
     #: (J, K, S, K); all NaN for a start from votes, so that it cannot converge in its first
     #: iteration.
     theta: Floats
     prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
-    #: For each start from votes, in order: how votes become a posterior.
+    #: For each start from votes, in order: how the votes are converted to a posterior.
     votes: tuple[FirstTruth, ...]
-    #: (K,) or (R, K) posterior of these starts where nobody annotated.
+    #: (K,) or (R, K) posterior of these starts at voxels that no rater annotated.
     frequencies: Floats
 
     @cached_property
     def from_votes(self) -> NDArray[np.bool_]:
-        """(S,) whether a start is made from votes."""
+        """(S,) whether each start is derived from the votes."""
         return np.asarray(np.isnan(self.theta).all(axis=(0, 1, 3)))
 
     def first_step(self, model: Maximization) -> tuple[Floats, Floats, Floats]:
@@ -93,7 +93,7 @@ class Starts:
         return theta, prior, log_likelihood
 
     def expectation(self, model: ConfusionModel) -> Expectation:
-        """Return the posterior of each start before any step."""
+        """Return the posterior of each start before the first step."""
         expected = model.e_step(self.theta, self.prior)
         frequencies = self.frequencies
         if frequencies.ndim == 2:
@@ -114,15 +114,15 @@ def make_starts(
     Parameters
     ----------
     frequencies : (K,) or (R, K) ndarray
-        Label frequencies, for voxels that nobody annotated.
+        Label frequencies, for voxels that no rater annotated.
     prior : (K,) or (R, K) ndarray
-        The initial label prior of all starts; the model's `prior_rows` index its rows.
+        Initial label prior of all starts; the model's `prior_rows` index its rows.
     """
     named = np.stack([_start_theta(model, plan, name) for name in plan.names()], axis=2)
     theta = np.concatenate([named, _random_thetas(model.patterns, plan)], axis=2)
     shared = prior[:, None, :] if prior.ndim == 2 else np.tile(prior, (plan.number, 1))
     if prior.ndim == 2 and model.estimate_prior:
-        # Each start estimates its own priors.
+        # Each start estimates its own prior.
         shared = np.repeat(shared, plan.number, axis=1)
     votes = tuple(FROM_VOTES[name] for name in plan.names() if name in FROM_VOTES)
     return Starts(theta, shared, votes, frequencies)
@@ -152,7 +152,7 @@ def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> Floats:
 
 
 def _theta_with(diagonal: Floats) -> Floats:
-    """Return (J, K, S, K) confusions with (J, S, K) diagonals, each column's rest shared evenly."""
+    """Return (J, K, S, K) confusions with these diagonals and evenly shared off-diagonals."""
     labels = diagonal.shape[2]
     others = (1 - diagonal) / max(labels - 1, 1)
     on_diagonal = np.eye(labels, dtype=bool)[:, None, :]
@@ -161,12 +161,12 @@ def _theta_with(diagonal: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class VoxelBeliefs:
-    """Posterior of single voxels after a spatial E-step, which patterns alone do not determine."""
+    """Posterior of single voxels after a spatial E-step, which the patterns do not determine."""
 
-    voxels: NDArray[np.unsignedinteger[Any]]  #: (N,) flat indices in the volume
-    flags: NDArray[np.bool_]  #: (P,) the patterns whose voxels they are
+    voxels: NDArray[np.unsignedinteger[Any]]  #: (N,) flat indices of the voxels in the volume
+    flags: NDArray[np.bool_]  #: (P,) which patterns these voxels have
     beliefs: LabelWeights  #: (K, N) probability of each label
-    weight: float  #: Smoothness weight at the end
+    weight: float  #: Final smoothness weight
 
 
 @dataclass(frozen=True)
@@ -178,16 +178,16 @@ class Optima:
     prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
     log_likelihood: Floats  #: (S,)
     log_posterior: Floats  #: (S,)
-    #: (S,) index of the iteration that met the stop rule, or the maximum, as SimpleITK counts.
+    #: (S,) index of the iteration that met the stop rule, or the maximum, counted as in SimpleITK.
     iterations: NDArray[np.int64]
     converged: NDArray[np.bool_]  #: (S,)
     #: (iterations, S) log posterior after each iteration; NaN once a start has stopped.
     trace: Floats
-    voxels: VoxelBeliefs | None = None  #: If the E-step was spatial
+    voxels: VoxelBeliefs | None = None  #: Posterior of single voxels, if the E-step was spatial
 
 
 class _State(NamedTuple):
-    """State of all starts between two iterations; `steps` counts the iterations of each."""
+    """State of all starts between two iterations; `steps` counts each start's iterations."""
 
     theta: Floats
     prior: Floats
@@ -197,7 +197,7 @@ class _State(NamedTuple):
 
 
 def _is_still(score: Floats, before: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Return which scores changed by at most the tolerance; a score of -inf never counts."""
+    """Return which scores changed by at most the tolerance; -inf never counts as converged."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(score - before) <= tolerance)
 
@@ -211,10 +211,9 @@ def maximize(
 ) -> Optima:
     """Run EM from every start until each has met the stop rule.
 
-    A step returns the log likelihood of the parameters that it was given, so each score belongs to
-    the previous iteration, and the last score takes one more E-step. With the stop criterion
-    "likelihood" a start therefore makes one step more than necessary. Responsibilities are not
-    stored.
+    A step returns the log likelihood of its input parameters, so each score belongs to the previous
+    iteration, and the last score requires one more E-step. With the stop criterion "likelihood" a
+    start therefore makes one step more than necessary. Responsibilities are not stored.
     """
     number = starts.theta.shape[2]
     stillness = ConvergenceTest(stop.tolerance if stop.criterion == "parameters" else 0.0)
@@ -236,7 +235,7 @@ def maximize(
             new_theta, now.theta, *[new_prior] * bool(model.estimate_prior)
         )
         if stop.criterion == "likelihood":
-            # Starts that have converged stay so, although their score is no longer computed.
+            # Converged starts remain converged, although their score is no longer computed.
             converged |= now.converged | _is_still(score, now.score, stop.tolerance)
         state = _State(new_theta, new_prior, score, converged, now.steps + ~now.converged)
         return Step(state, score, bool(converged.all()))
@@ -266,7 +265,7 @@ def maximize(
 
 
 def _trace_after(before: list[Floats], steps: NDArray[np.int64], last: Floats) -> Floats:
-    """Return (iterations, S) scores after each iteration from those before it and the last."""
+    """Return (iterations, S) scores after each iteration, given those before it and the last."""
     if not before:
         return np.empty((0, len(last)))
     trace = np.stack([*before[1:], np.full(len(last), np.nan)])
@@ -275,7 +274,7 @@ def _trace_after(before: list[Floats], steps: NDArray[np.int64], last: Floats) -
 
 
 def damped(new: Floats, old: Floats, damping: float) -> Floats:
-    """Return the (1 - g) new + g old confusion matrices (eq. 17)."""
+    """Return the damped (1 - g) new + g old confusion matrices (eq. 17)."""
     if not damping:
         return new
     # Damp only towards columns that sum to one: those of a start from votes are NaN, and ITK's
@@ -285,17 +284,17 @@ def damped(new: Floats, old: Floats, damping: float) -> Floats:
 
 
 def _still_active(converged: NDArray[np.bool_]) -> slice | NDArray[np.int64]:
-    """Return the index of unconverged starts; a slice if all are, which avoids copies."""
+    """Return the index of unconverged starts; a slice if all are unconverged, avoiding copies."""
     return slice(None) if not converged.any() else np.flatnonzero(~converged)
 
 
 def of_starts(prior: Floats, which: slice | NDArray[np.int64]) -> Floats:
-    """Return the prior of some starts; a prior shared by all is returned unchanged."""
+    """Return the prior of some starts; a prior shared by all starts is returned unchanged."""
     return prior if _is_shared(prior) else prior[..., which, :]
 
 
 def with_starts(prior: Floats, which: slice | NDArray[np.int64], new: Floats) -> Floats:
-    """Return the prior with that of some starts replaced."""
+    """Return the prior with the values of some starts replaced."""
     if _is_shared(prior):
         return new
     changed = prior.copy()

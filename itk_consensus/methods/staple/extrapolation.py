@@ -17,11 +17,12 @@ from itk_consensus.core.array_types import Floats
 
 State = TypeVar("State")
 
-#: Steps before the first leap: the first steps choose the optimum, and short runs need no leaps.
+#: Plain steps before the first leap: they determine which optimum is reached, and short runs do not
+#: benefit from leaps.
 FIRST_STEPS = 50
 
 
-#: Factor by which the maximum leap length grows when it was reached, and shrinks after a roll-back.
+#: Factor by which the maximum leap length grows when it is reached, and shrinks after a roll-back.
 _LONGER = 4.0
 
 
@@ -31,11 +32,11 @@ class Leaps(Generic[State]):
     Parameters
     ----------
     step : callable
-        Returns the next state, and the objective of the state it was given.
+        Returns the next state, and the objective of its input state.
     leap : callable
-        Makes a state from extrapolated arrays, which are not negative.
+        Builds a state from extrapolated arrays, which are non-negative.
     arrays_of : callable
-        Returns the arrays of a state; they may hold NaN.
+        Returns the arrays of a state; they may contain NaN.
     """
 
     def __init__(
@@ -51,10 +52,10 @@ class Leaps(Generic[State]):
         self._landing: tuple[State, float] | None = None
 
     def step(self, state: State) -> tuple[State, State, float]:
-        """Return the state stepped from, the state stepped to, and the objective of the former.
+        """Return the state before the step, the state after it, and the objective of the former.
 
-        The former is `state`, unless that was a leap that lowered the objective: then it is the
-        state before the leap.
+        The state before the step is `state`, unless that resulted from a leap that lowered the
+        objective; in that case it is the state before the leap.
         """
         new, objective = self._step(state)
         if self._landing is not None and not objective >= self._landing[1]:
@@ -90,6 +91,6 @@ def _extrapolate(
     leapt = []
     for (x0, _, x2), r, v in zip(path, ways, bends, strict=True):
         there = x0 + 2 * reach * r + reach**2 * v
-        # Probabilities cannot be negative: such elements keep the value of the last step.
+        # Probabilities cannot be negative: such elements keep the value of the last plain step.
         leapt.append(np.where(there < 0, x2, there))
     return reach, leapt

@@ -1,24 +1,25 @@
-"""STAPLE with a Potts field: neighbouring voxels tend to share a label.
+"""STAPLE with a Potts field, which encourages neighbouring voxels to share a label.
 
 Zhang, Brady & Smith, IEEE TMI 20(1):45-57, 2001 (a hidden Markov field inside EM), with mean-field
 beliefs as in Zhang, IEEE TSP 40(10):2570-2583, 1992. The field's energy is
 ``-weight * sum w_ij [t_i = t_j]`` over voxels that share a face, ``w_ij`` being the smallest voxel
-side over the distance of the two.
+side divided by the distance between the two.
 
-Three decisions, each measured (docs/decisions/methods.md):
+Three design decisions, each based on measurements (docs/decisions/methods.md):
 
 - Voxels on which two or more raters all agree are settled: they influence their neighbours but are
-  not updated. Updating them changed Dice by at most .011 and takes passes over the whole volume.
-- The field replaces the label prior. A prior estimated as well counts the rarity of the foreground
-  twice, and small structures vanish.
+  not updated. Updating them changed Dice by at most 0.011 and requires passes over the whole
+  volume.
+- The field replaces the label prior. If a prior were estimated as well, the rarity of the
+  foreground would count twice, and small structures would vanish.
 - EM starts from the votes, not from the optimum without a field, which contour errors that
   several raters share have already biased.
 
-Few labels are probable at a voxel, so beliefs are sparse lists; labels less probable than 1e-13
-given votes and neighbours are dropped.
+Few labels are probable at each voxel, so beliefs are stored as sparse lists; labels with a
+probability below 1e-13 given votes and neighbours are dropped.
 
-Updating all white voxels of the chessboard, then all black ones, is exact coordinate ascent, so
-the bound on the likelihood never falls.
+Updating all white voxels of the chessboard, then all black ones, is exact coordinate ascent, so the
+bound on the likelihood never decreases.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ from itk_consensus.votes.fields.chessboard import (
 )
 from itk_consensus.votes.ties import decide
 
-#: Pseudo-likelihood estimates 2.0 to 2.9 in 2D where raters err independently.
+#: Pseudo-likelihood estimates range from 2.0 to 2.9 in 2D if raters err independently.
 RECOMMENDED_WEIGHT = 2.0
 
 #: Upper bound of the estimate; beliefs hardly change beyond it.
 LARGEST_WEIGHT = 4.0
 
-#: Log score of a label that the votes exclude; no neighbourhood can outweigh it.
+#: Log score of a label that the votes exclude; too low for any neighbourhood to outweigh.
 _IMPOSSIBLE = -1e3
 
 #: Initial shares below this are dropped, since they do not affect neighbours.
@@ -75,14 +76,14 @@ class _State(NamedTuple):
 
     theta: Floats  #: (J, K, 1, K)
     beliefs: Beliefs
-    counts: Floats  #: (J, K, 1, K) expected voxels [rater, observed, , true]
+    counts: Floats  #: (J, K, 1, K) expected votes [rater, observed, , true]
     weight: float
     bound: float  #: Mean-field bound on the log likelihood
 
 
 @dataclass(frozen=True)
 class PooledTruth:
-    """Mean belief over the voxels of each pattern; same interface as `KnownTruth`, one start."""
+    """Mean belief over the voxels of each pattern; interface of `KnownTruth`, for one start."""
 
     shares: scipy.sparse.csr_matrix  #: (P, K)
 
@@ -92,7 +93,7 @@ class PooledTruth:
         return int(self.shares.shape[0])
 
     def decisions(self, tolerance: float) -> Labels:
-        """Return (P, 1) the label of highest share, or undecided where logarithms tie."""
+        """Return the (P, 1) labels with the highest share; undecided where the log shares tie."""
         labels = np.arange(self.shares.shape[1])
         decided = np.empty((self.number_of_patterns, 1), np.int64)
         for part in _blocks_of(*self.shares.shape):
@@ -107,7 +108,7 @@ class PooledTruth:
         start: int | None = None,
         part: slice | NDArray[np.intp] = slice(None),
     ) -> Floats:
-        """Return (P, 1, W) mean beliefs of the given labels, for some patterns if given."""
+        """Return (P, 1, W) mean beliefs of the `wanted` labels, optionally for some patterns."""
         rows = self.shares[part]
         rows = rows if wanted is None else rows[:, list(wanted)]
         return np.asarray(rows.toarray()[:, None])
@@ -115,13 +116,14 @@ class PooledTruth:
 
 @dataclass(frozen=True)
 class MarkovField:
-    """A Potts field over the voxels that are not settled."""
+    """Potts field over the voxels that are not settled."""
 
-    patterns: DecisionPatterns  #: Must have codes
-    #: Voxel size per array axis. In 4D the first axis holds independent volumes.
+    patterns: DecisionPatterns  #: Patterns, which must have codes
+    #: Voxel size along each array axis. In 4D the first axis indexes independent volumes.
     spacing: tuple[float, ...]
-    #: Log odds that one nearest neighbour's label adds; None: estimated by pseudo-likelihood
-    #: (Besag, The Statistician 24(3):179-195, 1975), with a Newton step after every iteration.
+    #: Log odds contributed by the label of one nearest neighbour; None: estimated by
+    #: pseudo-likelihood (Besag, The Statistician 24(3):179-195, 1975), with a Newton step after
+    #: every iteration.
     weight: float | None = RECOMMENDED_WEIGHT
 
     @cached_property
@@ -195,9 +197,9 @@ class MarkovField:
     def _sweep(
         self, now: _State, model: ConfusionModel, theta: Floats, prior: Floats
     ) -> tuple[Beliefs, float]:
-        """Update the white voxels given the black ones, then the black given the white.
+        """Update the white voxels given the black ones, then the black ones given the white ones.
 
-        Also returns the mean-field bound, up to the field's normalising constant.
+        Returns the beliefs and the mean-field bound, up to the field's normalising constant.
         """
         rows = prior[:, 0] if prior.ndim == 3 else prior[:1]
         farthest = 2 * sum(neighbour_weights(self.spacing).values())
@@ -212,7 +214,8 @@ class MarkovField:
         counted = model.weights / self.patterns.counts
         white = self.board.sweep(0, now.beliefs[1], candidates, counted, now.weight)
         black = self.board.sweep(1, white.beliefs, candidates, counted, now.weight)
-        # Black voxels see every link once; white ones add their settled neighbours.
+        # Summing over black voxels counts every link between unsettled voxels once; links from
+        # white voxels to settled ones must be added.
         agreement = black.agreement + white.settled
         votes = white.votes + black.votes + self._settled_votes(model, theta, rows)
         bound = votes + now.weight * agreement + white.entropy + black.entropy
@@ -230,7 +233,7 @@ class MarkovField:
         return float(model.weights[settled] @ np.maximum(score, _IMPOSSIBLE))
 
     def _counts(self, model: ConfusionModel, beliefs: Beliefs) -> Floats:
-        """Return (J, K, 1, K) expected votes; settled voxels have their label."""
+        """Return (J, K, 1, K) expected votes; settled voxels keep their label."""
         counted = model.weights / self.patterns.counts
         counts: Floats = np.add(
             *(self.board.counts(side, of, counted) for side, of in enumerate(beliefs))
@@ -244,7 +247,7 @@ class MarkovField:
         return counts[:, :, None]
 
     def _mean_by_pattern(self, beliefs: Beliefs) -> scipy.sparse.csr_matrix:
-        """Return (P, K) mean belief of each pattern's voxels; settled ones have their label."""
+        """Return (P, K) mean beliefs of each pattern's voxels; settled voxels keep their label."""
         patterns, settled = self.patterns, np.flatnonzero(self.settled)
         shape = (len(self.settled), patterns.number_of_labels)
         agreed = patterns.counts[settled], (settled, patterns.lowest_vote[settled])
@@ -260,10 +263,10 @@ class MarkovField:
         return mass
 
     def _better_weight(self, beliefs: Beliefs, weight: float) -> float:
-        """Return the weight after one Newton step of pseudo-likelihood.
+        """Return the weight after one Newton step on the pseudo-likelihood.
 
-        Settled voxels are assumed to have settled neighbours of their own label, so that nothing
-        outside the disputed region need be visited; the exceptions at its border hardly matter.
+        Settled voxels are assumed to have settled neighbours of their own label, so voxels outside
+        the disputed region need not be visited; the exceptions at its border have little influence.
         """
         white, black = beliefs
         steps = [
@@ -283,7 +286,7 @@ class MarkovField:
 
 
 def _first_truth(model: ConfusionModel, starts: Starts) -> tuple[Floats, scipy.sparse.csr_matrix]:
-    """Return (J, K, 1, K) expected votes and (P, K) posterior of the first start."""
+    """Return the (J, K, 1, K) expected votes and (P, K) posterior of the first start."""
     counts: Floats = np.zeros((*starts.theta.shape[:2], 1, starts.theta.shape[3]))
     blocks = []
     for rows in _blocks_of(len(model.weights), starts.theta.shape[3]):
@@ -308,7 +311,7 @@ def _part(model: ConfusionModel, rows: slice) -> ConfusionModel:
 
 
 def _fingerprint(beliefs: Beliefs) -> Floats:
-    """Return a (1, 16) hash of the beliefs, for detecting that they no longer change."""
+    """Return a (1, 16) fingerprint of the beliefs, for detecting that they no longer change."""
     digest = blake2b(digest_size=32)
     for lists in beliefs:
         for array in lists:

@@ -1,4 +1,4 @@
-"""MultiLabelSTAPLEImageFilter: a confusion matrix per rater, any number of labels."""
+"""MultiLabelSTAPLEImageFilter: STAPLE with any number of labels and full confusion matrices."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from itk_consensus.methods.staple.shared_em_parameters import (
 from itk_consensus.methods.staple.staple import MULTILABEL, StapleModel, StapleSettings, staple
 from itk_consensus.methods.staple.staple_result import StapleEstimate
 
-#: Up to this largest label GetConfusionMatrix has SimpleITK's size, which includes absent labels.
+#: Up to this largest label, GetConfusionMatrix has the same size as in SimpleITK, which includes
+#: absent labels.
 _LARGEST_FLAT_LABEL = 255
 
 
 class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFilter):
-    """Label map, label probabilities and each rater's confusion matrix, by EM.
+    """Label map, label probabilities and each rater's confusion matrix, estimated by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``; where the released wheels have a bug, it
     follows ITK's main branch.
@@ -117,14 +118,16 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             )
 
     def GetConfusionTable(self, rater: int) -> NDArray[np.float64]:
-        """Confusion matrix [observed, true] of a rater, rows and columns as in GetLabels()."""
+        """Return a rater's confusion matrix [observed, true], in the order of GetLabels()."""
         return np.array(self.ConfusionTables[self._rater(rater)])
 
     def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]:
-        """SimpleITK's flat (L+1) x L matrix of a rater, [observed][true], L = largest label + 1.
+        """Return a rater's flat (L+1) x L matrix [observed][true], as in SimpleITK.
 
-        With labels above 255 or negative labels that size makes no sense: GetConfusionTable is
-        returned, flattened.
+        L is the largest label + 1.
+
+        With labels above 255 or negative labels this size is not meaningful; the flattened
+        GetConfusionTable is returned instead.
         """
         dense = self.ConfusionTables[self._rater(rater)]
         labels = self.GetLabels()
@@ -164,7 +167,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         )
 
     def _prior(self, labels: list[int]) -> NDArray[np.float64] | None:
-        """Return PriorProbabilities of the labels that occur, normalised; None if not given."""
+        """Return the normalised PriorProbabilities of the labels that occur; None if not set."""
         given = self.PriorProbabilities
         if not given:
             return None

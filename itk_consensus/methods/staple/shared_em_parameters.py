@@ -1,6 +1,6 @@
 """Parameters shared by the STAPLE filters: variants, starts, damping and smoothness.
 
-Each filter declares its own tolerance, since ITK gives it a different name in each.
+Each filter declares its own tolerance, since its ITK name differs between filters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
-    """Return a default that follows the filter's Variant until the parameter is set."""
+    """Return a default that depends on the filter's Variant until the parameter is set."""
     return lambda filter_: of(filter_.defaults.for_variant(filter_.Variant))
 
 
@@ -115,12 +115,12 @@ class ExpectationMaximizationMixin(ProcessObject):
         "estimate.starts",
     )
 
-    #: The first start; declared by each filter with its own choices.
+    #: The first start; each filter declares it with its own choices.
     Initialization: Parameter[Any]
 
     @property
     def _prior_is_open(self) -> bool:
-        """Whether no label prior is given, so that one may be estimated."""
+        """Whether no label prior is given, which allows estimating one."""
         return True
 
     def _reject_two_priors(self, name: str) -> None:
@@ -171,7 +171,7 @@ class ExpectationMaximizationMixin(ProcessObject):
 
 
 class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFilter):
-    """Base of the STAPLE filters that fuse one list of images."""
+    """Base class of the STAPLE filters that fuse one list of images."""
 
     SmoothnessWeight: Parameter[Any] = Parameter(
         OneOf((Real(low=0.0), Choice(("estimate",)))),
@@ -216,7 +216,7 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         return MarkovField(case.patterns, case.spacing, known)
 
     def _check_raters(self, patterns: DecisionPatterns, needs_two: bool) -> bool:
-        """Return whether there is more than one rater; raise if one only and two are needed."""
+        """Return whether there are several raters; raise if there is one and two are needed."""
         raters = int(patterns.present.any(axis=0).sum())
         if raters == 1 and needs_two:
             raise ParameterError(

@@ -33,16 +33,19 @@ from itk_consensus.votes.fusions import DisputedFusion, StoredShares
 
 
 class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
-    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+    """Label map, and each rater's confusion matrix at every voxel, estimated by EM over windows.
 
-    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
-    around each voxel. Voxels that all raters give to one label keep it.
+    Accepts label images with arbitrary label values. Performance is estimated in a box with a half
+    width of `WindowRadius` mm around each voxel. Voxels at which all raters agree keep their label.
     """
 
-    # Not invariant to relabelling (ties start as the lowest label) nor to background padding (a
-    # window is cropped at the border).
+    # Not invariant to relabelling (ties are initialised with the lowest label) nor to padding with
+    # background (windows are cropped at the image border).
     laws = frozenset({"rater permutation", "unanimity"})
-    chunking_unsupported_reason = "each iteration depends on one more window around every voxel"
+    chunking_unsupported_reason = (
+        "it estimates performance in a window around every voxel, and each iteration depends on "
+        "voxels one window farther away"
+    )
     bytes_per_voxel = 22
     method = "spatial-staple"
     summary = (
@@ -120,7 +123,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     @output_method
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
-        """Image (float32) of the probability that a rater votes `observed` if `true` is true."""
+        """Return a float32 image of the probability that a rater votes `observed` given `true`."""
         result = self.fused
         raters = result.case.votes.number_of_raters
         if not 0 <= rater < raters:
@@ -137,12 +140,12 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         return convert.to_image(field, result.like)
 
     def GetSensitivityField(self, rater: int) -> Any:
-        """Image of each voxel's sensitivity: the probability of voting the higher label if true."""
+        """Return an image of the probability of voting the higher label where it is correct."""
         _, foreground = self._two_labels("GetSensitivityField")
         return self.GetConfusionField(rater, foreground, foreground)
 
     def GetSpecificityField(self, rater: int) -> Any:
-        """Image of each voxel's specificity: the probability of voting the lower label if true."""
+        """Return an image of the probability of voting the lower label where it is correct."""
         background, _ = self._two_labels("GetSpecificityField")
         return self.GetConfusionField(rater, background, background)
 

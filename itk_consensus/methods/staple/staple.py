@@ -1,12 +1,12 @@
-"""STAPLE: a confusion matrix of every rater, and the hidden truth, by EM.
+"""STAPLE: estimate each rater's confusion matrix and the hidden truth by EM.
 
 Warfield, Zou & Wells, IEEE TMI 23(7):903-921, 2004, for two labels; Rohlfing, Russakoff & Maurer,
 IEEE TMI 23(6):983-994, 2004, for any number; with the variants of Van Leemput & Sabuncu (MICCAI
 2014) and the priors of Commowick & Warfield (MICCAI 2010). Equation numbers are those of "When
 Does Consensus Beat Voting?".
 
-`StapleSettings()` gives the answer of SimpleITK's binary STAPLE. `MULTILABEL` follows the
-multi-label filter of ITK's main branch, which seeds from the vote without its ties.
+`StapleSettings()` reproduces SimpleITK's binary STAPLE. `MULTILABEL` follows the multi-label filter
+of ITK's main branch, which is initialised from the majority vote without tied voxels.
 """
 
 from __future__ import annotations
@@ -57,13 +57,14 @@ from itk_consensus.votes.packed_votes import PackedVotes
 if TYPE_CHECKING:
     from itk_consensus.methods.staple.markov_field import MarkovField
 
-#: What each named variant changes (section 2.1.5).
+#: Settings changed by the named variants (section 2.1.5).
 _ADVANCED = {"estimate_prior": True, "pseudo_counts": (2.0, 0.0)}
 VARIANTS: dict[str, dict[str, Any]] = {
     "basic": {},
     "restricted": {"exclude_consensus": True},
     "advanced": {**_ADVANCED, "plan": StartPlan("majority_vote")},
-    # Section 5.2, R2, but keeping the voxels on which all agree: without them labels may switch.
+    # Section 5.2, R2, but without excluding unanimous voxels: without these voxels labels may
+    # switch.
     "careful": {**_ADVANCED, "plan": StartPlan("majority_vote", 10)},
 }
 
@@ -72,37 +73,37 @@ VARIANTS: dict[str, dict[str, Any]] = {
 class StapleSettings:
     """Settings of STAPLE."""
 
-    #: True: two labels, following SimpleITK's STAPLE: label 1 is the foreground and is chosen where
-    #: its probability is >= 0.5; a class without votes is undefined. False: any number of labels,
-    #: following the multi-label filter, which leaves ties undecided.
+    #: True: two labels, following SimpleITK's STAPLE: label 1 is the foreground and is assigned
+    #: where its probability is >= 0.5; a class without votes is undefined. False: any number of
+    #: labels, following the multi-label filter, which leaves ties undecided.
     binary: bool = True
     confidence_weight: float = 1.0  #: Scales a binary frequency prior, as in SimpleITK
-    #: Fixed label prior; None: label frequencies. If binary, the foreground's prior, a scalar or
+    #: Fixed label prior; None: label frequencies. If binary, the foreground prior as a scalar or
     #: (P,); else (K,) or (P, K).
     prior: float | Floats | None = None
-    estimate_prior: bool = False  #: Update the prior in every M-step (eq. 16).
-    #: alpha[k] of eq. 16, one for all labels or one per label; used if the prior is estimated.
+    estimate_prior: bool = False  #: Whether to update the prior in every M-step (eq. 16)
+    #: alpha[k] of eq. 16, one for all labels or one per label; used only if the prior is estimated.
     prior_pseudo_counts: float | tuple[float, ...] = 0.0
-    #: Leave out voxels where all raters agree; they keep their label.
+    #: Whether to leave out voxels where all raters agree, which then keep their label.
     exclude_consensus: bool = False
     #: (diagonal, other) or (K, K) alpha[d, t] of eq. 13, added to the counts.
     pseudo_counts: tuple[float, float] | Floats = (0.0, 0.0)
-    damping: float = 0.0  #: Share of the old theta kept in each step (eq. 17).
+    damping: float = 0.0  #: Fraction of the old theta kept in each step (eq. 17)
     stop: StopRule = field(default_factory=lambda: StopRule(1e-7, 2**32 - 1))
     plan: StartPlan = field(default_factory=StartPlan)
 
     def for_variant(self, variant: str, **changes: Any) -> StapleSettings:
-        """Return these settings with those of a named variant, then `changes`, applied."""
+        """Return a copy of these settings updated with a named variant and then with `changes`."""
         return replace(self, **{**VARIANTS[variant], **changes})
 
     def pseudo_count_table(self, labels: int) -> Floats:
-        """(K, K) alpha[d, t]."""
+        """Return the (K, K) pseudo-counts alpha[d, t]."""
         if isinstance(self.pseudo_counts, np.ndarray):
             return self.pseudo_counts
         return with_diagonal(labels, *self.pseudo_counts)
 
     def prior_counts(self, labels: int) -> Floats:
-        """(K,) alpha[k]."""
+        """Return the (K,) pseudo-counts alpha[k]."""
         return np.broadcast_to(np.asarray(self.prior_pseudo_counts, np.float64), (labels,))
 
 
@@ -112,7 +113,7 @@ MULTILABEL = StapleSettings(
 
 
 def beta_pseudo_counts(sensitivity: Sequence[float], specificity: Sequence[float]) -> Floats:
-    """Return (2, 2) alpha[d, t] of Beta(a, b) priors, which add a-1 and b-1 (eqs. 14, 15)."""
+    """Return (2, 2) alpha[d, t] for Beta(a, b) priors, which add a-1 and b-1 (eqs. 14, 15)."""
     (sa, sb), (ca, cb) = sensitivity, specificity
     return np.array([[ca - 1, sb - 1], [cb - 1, sa - 1]], dtype=np.float64)
 
@@ -124,21 +125,21 @@ def staple(
     field: MarkovField | None = None,
     owner: str = "staple",
 ) -> StapleResult:
-    """Fuse votes.
+    """Fuse votes by STAPLE.
 
     Parameters
     ----------
     votes : DecisionPatterns, PackedVotes or SoftVotes
-        With `settings.binary`, of two labels, label 1 being the foreground. Packed and soft votes
-        must have two labels; they are fused from the plan's first start only, with one prior for
-        all voxels.
+        With `settings.binary`, votes for two labels, label 1 being the foreground. Packed and soft
+        votes must have two labels; they are fused from the plan's first start only, with one prior
+        for all voxels.
     settings : StapleSettings
-        Default: SimpleITK's binary STAPLE.
+        Settings; by default those of SimpleITK's binary STAPLE.
     field : MarkovField
         Markov field over the voxels of these patterns, which favours equal labels in neighbouring
         voxels. It replaces the prior unless `settings` give one.
     owner : str
-        Name that error messages begin with.
+        Name with which error messages begin.
     """
     settings = settings or StapleSettings()
     if not isinstance(votes, DecisionPatterns):
@@ -172,7 +173,7 @@ def run_em(
     Parameters
     ----------
     weights : (P,) ndarray
-        Number of voxels that each pattern counts as.
+        Number of voxels that each pattern represents.
     frequencies, prior : (K,) or (R, K) ndarray
         See `make_starts`.
     prior_rows : (P,) ndarray of uint32
@@ -200,12 +201,12 @@ def run_em(
 
 @dataclass(frozen=True, kw_only=True)
 class StapleModel(StapleEstimate):
-    """STAPLE's estimate of the raters, with the facts that diagnostics and explanations use."""
+    """STAPLE's estimate of rater performance, with facts used by diagnostics and explanations."""
 
     def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
-        """Return performances, starts, and functions that fuse other votes or another variant."""
-        # Refitting is not offered where agreed voxels are excluded (that fixes the analysed region
-        # as a mask does), nor with a field or soft votes, which patterns cannot reproduce.
+        """Return performances, starts, and functions to fuse other votes or use another variant."""
+        # Refitting is not offered if agreed voxels are excluded (this fixes the analysed region, as
+        # a mask does), nor with a Markov field or soft votes, which patterns cannot reproduce.
         is_plain = self.follows_votes and not self.settings.exclude_consensus
         labels, settings = patterns.number_of_labels, self.settings
         return AnswerFacts(
@@ -262,11 +263,11 @@ def _from_one_start(
     expected_votes = partial(_expected_votes, counted, end)
     if isinstance(counted, SoftTable):
         fusion = counted.fusion(counted.truth(end.theta, end.prior)[0][:, 0])
-        # Computed now, so that the soft votes, which are large, need not be kept.
+        # Compute this now, so that the large soft votes need not be kept.
         expected_votes = partial(np.array, expected_votes())
     else:
         fusion = PackedFusion(counted, end.theta, end.prior)
-        # Votes of a chunked volume come as patterns, so the answer is written by pattern, too.
+        # Votes of a chunked volume are given as patterns, so the result is also stored by pattern.
         fusion = fusion if counted.patterns is None else fusion.on(counted.patterns)
     return StapleResult(
         fusion=fusion,
@@ -287,7 +288,7 @@ def _expected_votes(votes: CountedVotes, end: Optima) -> Floats:
 
 
 def counted_voxels(patterns: DecisionPatterns, settings: StapleSettings) -> Floats:
-    """Return the (P,) number of voxels that each pattern counts as; 0 if it is excluded."""
+    """Return the (P,) number of voxels that each pattern represents; 0 if it is excluded."""
     disputed = patterns.present.any(axis=1) & ~patterns.unanimous
     # The multi-label filter estimates from the unanimous voxels if there are no others.
     excludes = settings.exclude_consensus and (settings.binary or bool(disputed.any()))

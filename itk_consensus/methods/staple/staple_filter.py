@@ -39,7 +39,7 @@ from itk_consensus.votes.votes import pack_if_many
 
 
 def _predictive_values(result: Any) -> NDArray[np.float64]:
-    """Return (J, K) predictive values, memoized on the result."""
+    """Return the (J, K) predictive values, cached on the result."""
     expected = result.extras["expected votes"]
     values: NDArray[np.float64] = result.memo.get_or_make(
         "predictive values", lambda: predictive_values(expected())
@@ -53,7 +53,7 @@ def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
 
 
 class BinaryStapleMixin(ExpectationMaximizationMixin):
-    """The parameters and measurements of binary STAPLE."""
+    """Parameters and measurements of binary STAPLE."""
 
     ConfidenceWeight = Parameter(Real(), 1.0, "Scales the prior, which is the mean of the masks.")
     ForegroundValue = Parameter(
@@ -139,11 +139,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
 
     @property
     def foreground(self) -> float:
-        """The pixel value that is foreground."""
+        """Pixel value of the foreground."""
         return float(self.ForegroundValue)
 
     def _both_labels(self) -> list[int]:
-        """Return the values of background and foreground in a label map."""
+        """Return the pixel values of background and foreground in a label map."""
         foreground = int(self.ForegroundValue)
         return [0 if foreground else 1, foreground]
 
@@ -154,7 +154,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         arrays = [array for case in cases for array in case.loaded.arrays]
         values = label_table(arrays, self.GetName())
         if self.ForegroundValue in values:
-            return  # It occurs, but only outside the mask.
+            return  # The value occurs, but only outside the mask.
         others = [int(value) for value in values if value not in (0, missing)]
         if others:
             raise InputError(
@@ -188,11 +188,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
 
 
 class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftInputsMixin):
-    """Foreground probability and each rater's sensitivity and specificity, by EM.
+    """Foreground probability and each rater's sensitivity and specificity, estimated by EM.
 
-    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Probability
-    images among the inputs count as fractional votes; EM then runs from one start.
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and results. Execute returns the
+    float64 foreground probability; GetLabelImage() returns the label map (probability >= 0.5).
+    Probability images among the inputs count as fractional votes; EM then runs from a single start.
     """
 
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
@@ -236,8 +236,8 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
                 f"must be an image of probabilities inside (0, 1), "
                 f"got values from {np.min(prior):g} to {np.max(prior):g}",
             )
-        # Equal votes with different priors are different patterns, keyed by the prior's float32
-        # bits.
+        # Equal votes with different priors are different patterns, distinguished by the prior's
+        # float32 bits.
         return np.ascontiguousarray(prior).view(np.uint32)
 
     def _fuse(self, case: FusionCase) -> Fused[StapleEstimate]:

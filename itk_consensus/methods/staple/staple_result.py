@@ -1,4 +1,4 @@
-"""Result of STAPLE: the posterior by pattern or voxel, each rater's performance, the EM run."""
+"""Result of STAPLE: posterior by pattern or voxel, rater performance, and summary of the EM run."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from itk_consensus.votes.ties import SAME_BELIEF, SAME_LOG_POSTERIOR, UNDECIDED
 if TYPE_CHECKING:
     from itk_consensus.methods.staple.staple import StapleSettings
 
-#: Log posteriors closer than this are taken to be the same optimum.
+#: Log posteriors closer than this are attributed to the same optimum.
 SAME_OPTIMUM = 1e-6
 
-#: Number of patterns compared at once between all starts; bounds memory.
+#: Number of patterns compared between all starts at once, which bounds memory.
 _PATTERNS_AT_ONCE = 1 << 14
 
 
@@ -47,7 +47,7 @@ class StartSummary:
     Attributes
     ----------
     winner : int
-        The start whose answer was chosen.
+        Index of the start whose result is used.
     log_likelihood, log_posterior : (S,) ndarray
     iterations : (S,) ndarray
     switched : (S,) ndarray of bool
@@ -68,12 +68,12 @@ class StartSummary:
 
     @property
     def winner_is_switched(self) -> bool:
-        """Whether the answer is a label-switched optimum."""
+        """Whether the chosen start ended in a label-switched optimum."""
         return bool(self.switched[self.winner])
 
     @classmethod
     def of(cls, optima: Optima, winner: int, dice: Floats) -> StartSummary:
-        """Summarize the runs of EM."""
+        """Summarise the runs of EM."""
         return cls(
             winner,
             optima.log_likelihood,
@@ -87,20 +87,21 @@ class StartSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class StapleEstimate(Estimate):
-    """STAPLE's estimate of the raters, and how EM ended."""
+    """STAPLE's estimate of rater performance, and how EM terminated."""
 
-    #: (J, K, K) confusion matrices [rater, observed, true]; NaN for a rater who gave no vote.
+    #: (J, K, K) confusion matrices [rater, observed, true]; NaN for a rater who cast no vote.
     theta: Floats
-    prior: Floats  #: (K,) label prior at the end; of a spatial prior, its mean
+    prior: Floats  #: (K,) final label prior; for a spatial prior, its mean
     log_likelihood: float
     log_posterior: float
     iterations: int
     converged: bool
     starts: StartSummary
     settings: StapleSettings
-    #: Whether voxels with equal votes have equal answers (no Markov field, no soft votes).
+    #: Whether voxels with identical votes always have the same posterior (no Markov field, no soft
+    #: votes).
     follows_votes: bool
-    smoothness: float | None  #: Weight of the Markov field at the end; None without one
+    smoothness: float | None  #: Final weight of the Markov field; None without one
 
     @property
     def sensitivity(self) -> Floats:
@@ -119,45 +120,46 @@ class StapleEstimate(Estimate):
 
     @property
     def smoothness_weight(self) -> float:
-        """Weight of the Markov field at the end; 0 without one."""
+        """Final weight of the Markov field; 0 without one."""
         return 0.0 if self.smoothness is None else self.smoothness
 
 
 @dataclass(frozen=True, kw_only=True)
 class StapleResult(StapleEstimate, FieldsOnly):
-    """STAPLE's answer and its estimate of the raters, for any representation of the votes."""
+    """STAPLE's segmentation and estimated rater performance, for any vote representation."""
 
-    fusion: Fusion  #: By pattern, by packed votes or, with soft votes or a field, by voxel
-    #: Computes the (J, K, K) expected votes by rater, observed and true label; picklable.
+    fusion: Fusion  #: By pattern, by packed votes or, with soft votes or a Markov field, by voxel
+    #: Computes the (J, K, K) expected votes by rater, observed label and true label; picklable.
     expected_votes: Callable[[], Floats]
-    #: The answer of each pattern, if votes were patterns; with a field, the mean over its voxels.
+    #: The fused result of each pattern, if votes were patterns; with a Markov field, the mean over
+    #: the pattern's voxels.
     by_pattern: PatternFusion | None = None
     voxels: VoxelBeliefs | None = None  #: With a Markov field: the posterior of disputed voxels
 
     @property
     def predictive_values(self) -> Floats:
-        """(J, K) probability that a rater's vote for a label is right; NaN without such votes."""
+        """(J, K) probability that a rater's vote for a label is correct; NaN without such votes."""
         return predictive_values(self.expected_votes())
 
     @property
     def table(self) -> PatternFusion:
-        """The answer of each pattern, if votes were patterns."""
+        """The fused result of each pattern, if the votes were stored as patterns."""
         assert self.by_pattern is not None
         return self.by_pattern
 
     @property
     def patterns(self) -> DecisionPatterns:
-        """The votes, if they were patterns."""
+        """The votes, if they were stored as patterns."""
         return self.table.patterns
 
     @property
     def decision(self) -> Labels:
-        """(P,) label index of each pattern, or undecided on a tie."""
+        """(P,) label index of each pattern; undecided on a tie."""
         return self.table.decision
 
     @cached_property
     def posterior(self) -> Floats:
-        """(P, K) probabilities, a dense table; `table` gives single labels or patterns."""
+        """(P, K) probabilities as a dense array; use `table` to read single labels or patterns."""
         return self.table.probabilities
 
     @property
@@ -167,7 +169,7 @@ class StapleResult(StapleEstimate, FieldsOnly):
 
 
 def predictive_values(expected_votes: Floats) -> Floats:
-    """Return the (J, K) probability that a rater's vote for a label is right; NaN without votes."""
+    """Return the (J, K) probabilities that votes for a label are correct; NaN without votes."""
     with np.errstate(invalid="ignore"):
         right = expected_votes / expected_votes.sum(axis=2, keepdims=True)
     return np.asarray(np.einsum("jkk->jk", right))
@@ -176,7 +178,7 @@ def predictive_values(expected_votes: Floats) -> Floats:
 def result_by_pattern(
     by_pattern: PatternFusion, voxels: VoxelBeliefs | None = None, **found: Any
 ) -> StapleResult:
-    """Build the result for patterns; with a field every disputed voxel has its own posterior."""
+    """Build the result for patterns; with a Markov field each disputed voxel has a posterior."""
     patterns = by_pattern.patterns
 
     fusion: Fusion = by_pattern
@@ -206,9 +208,10 @@ def _expected_votes(by_pattern: PatternFusion) -> Floats:
 
 
 def best_start(optima: Optima) -> int:
-    """Return the start with the highest log posterior, preferring those not label-switched.
+    """Return the start with the highest log posterior, preferably one not label-switched.
 
-    Among starts at the same optimum the earliest wins, so that rounding cannot decide.
+    Among starts at the same optimum the earliest is returned, so the result does not depend on
+    rounding.
     """
     score = np.where(np.isnan(optima.log_posterior), -np.inf, optima.log_posterior)
     switched = worse_than_chance(optima.theta)
@@ -221,8 +224,8 @@ def best_start(optima: Optima) -> int:
 def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
     """Return (S, S) generalised Dice between (P, S) label maps, pooled over the non-zero labels.
 
-    The numerator is twice the number of voxels with the same non-zero label; for two labels it is
-    the ordinary Dice. The Dice of two empty maps is 1.
+    The numerator is twice the number of voxels with the same non-zero label, which for two labels
+    gives the ordinary Dice. The Dice of two empty maps is 1.
     """
     both = np.zeros((decisions.shape[1],) * 2, np.int64)
     sizes = np.zeros(len(both), np.int64)
@@ -236,7 +239,7 @@ def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
 
 
 def scores_of_start(optima: Optima, start: int) -> dict[str, Any]:
-    """Return how a start ended, as keyword arguments of `StapleResult`."""
+    """Return the final scores of a start, as keyword arguments of `StapleResult`."""
     return {
         "log_likelihood": float(optima.log_likelihood[start]),
         "log_posterior": float(optima.log_posterior[start]),

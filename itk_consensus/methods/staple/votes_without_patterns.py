@@ -1,12 +1,12 @@
 """STAPLE on votes without a pattern table: packed bits of many noisy raters, and soft votes.
 
-Both run the EM of staple.py from one start, with one prior for all voxels.
+Both use the EM of staple.py from one start, with one prior for all voxels.
 
 Packed votes (eight to a byte) are used where there are nearly as many patterns as voxels. A volume
-processed in chunks still comes as a table of patterns; its rows are packed, and the result is
-identical to the last bit.
+processed in chunks is still given as a table of patterns; its rows are packed, and the result is
+bitwise identical.
 
-Soft votes: a rater who gives label d the probability p casts a fraction p of a vote for it. A
+Soft votes: a rater who assigns probability p to label d casts a fraction p of a vote for it. A
 voxel's likelihood given the truth t is the product of ``theta[j, d, t] ** p`` over raters and
 labels, and the M-step counts p votes for d. Its logarithm is the expected log likelihood of hard
 votes drawn from the raters' probabilities. With probabilities of 0 and 1 this is the model of
@@ -47,20 +47,20 @@ _IMPOSSIBLE = 1e-300
 
 
 class CountedVotes(Protocol):
-    """Votes as EM needs them."""
+    """Interface that EM requires of votes."""
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """(J,) raters who gave any vote."""
+        """(J,) whether each rater cast any vote."""
 
     def frequencies(self) -> Floats:
-        """(K,) mean share of each label."""
+        """Return the (K,) mean share of each label."""
 
     def expectation(self, theta: Floats, prior: Floats) -> ExpectedCounts:
-        """Run the E-step and return the sums that the M-step needs."""
+        """Run the E-step and return the sums required by the M-step."""
 
     def expectation_of_shares(self, shares: FirstTruth, frequencies: Floats) -> ExpectedCounts:
-        """Return the sums of an M-step with each voxel's vote shares as its posterior."""
+        """Return the sums for an M-step with each voxel's vote shares as its posterior."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class CountedModel(Maximization):
         return self._maximum(sums.counts, sums.mass, prior)
 
     def truth(self, theta: Floats, prior: Floats) -> None:
-        """Return None: the posterior is computed from the parameters when it is needed."""
+        """Return None, since the posterior is computed from the parameters on demand."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class PackedFusion(Fusion):
         return decision
 
     def on(self, patterns: DecisionPatterns) -> PatternFusion:
-        """Return the answer for each pattern of the votes, identical to the last bit."""
+        """Return the result for each pattern of the votes, bitwise identical."""
         rows = PackedVotes.from_patterns(patterns)
         foreground = np.empty(rows.shape)
         rows.write_probability(self.theta, self.prior, foreground)
@@ -147,8 +147,9 @@ class PackedFusion(Fusion):
 class SoftTable(FieldsOnly):
     """Soft votes of the voxels inside the mask; voxels equal to the first share one row."""
 
-    votes: Floats  #: (N, J * K) each rater's probability of each label; 0 for a missing rater
-    counts: Floats  #: (N,) number of voxels of a row
+    #: (N, J * K) probability of each label according to each rater; 0 for a missing rater
+    votes: Floats
+    counts: Floats  #: (N,) number of voxels represented by each row
     rows: NDArray[np.intp]  #: (*shape) row of each voxel; -1 outside the mask
     raters: int
 
@@ -168,7 +169,7 @@ class SoftTable(FieldsOnly):
                     share = np.where(where[inside], share, 0)
                 votes[:, rater, label] = share
         flat = votes.reshape(len(votes), -1)
-        # The first voxel is nearly always unanimous background, as are most others.
+        # The first voxel is nearly always unanimous background, as are most other voxels.
         common = (flat == flat[0]).all(axis=1)
         rows = np.full(shape, -1, np.intp)
         rows[inside] = np.where(common, 0, np.cumsum(~common))
@@ -190,7 +191,7 @@ class SoftTable(FieldsOnly):
         return ExpectedCounts(*self._expected_sums(truth), self.counts @ total)
 
     def expectation_of_shares(self, shares: FirstTruth, frequencies: Floats) -> ExpectedCounts:
-        """Sums with the vote shares as posterior, or `frequencies` where nobody annotated."""
+        """Return the sums with vote shares as posterior; `frequencies` where no rater annotated."""
         truth = self._shares(shares, frequencies)[:, None]
         return ExpectedCounts(*self._expected_sums(truth), np.zeros(1))
 
@@ -200,7 +201,7 @@ class SoftTable(FieldsOnly):
         return np.asarray(mass / mass.sum())
 
     def _shares(self, shares: FirstTruth, frequencies: Floats) -> Floats:
-        """Return (N, K) vote shares (mean or majority); `frequencies` where nobody annotated."""
+        """Return (N, K) vote shares (mean or majority); `frequencies` where no rater annotated."""
         votes = self._by_rater.sum(axis=1)
         if shares == "majority":
             votes = (votes >= votes.max(axis=1, keepdims=True) - SAME_VOTES) & (votes > 0)
@@ -211,7 +212,7 @@ class SoftTable(FieldsOnly):
         """Return the (N, S, K) posterior of each row and its (N, S) log likelihood."""
         known = np.log(np.maximum(np.nan_to_num(theta, nan=1.0), _IMPOSSIBLE))
         likelihood = self.votes @ known.reshape(self.votes.shape[1], -1)
-        # A label whose estimated prior has reached zero stays practically impossible.
+        # A label whose estimated prior has reached zero remains practically impossible.
         joint = likelihood.reshape(-1, *prior.shape) + np.log(np.maximum(prior, _IMPOSSIBLE))
         total = scipy.special.logsumexp(joint, axis=2)
         return np.exp(joint - total[:, :, None]), total
@@ -223,7 +224,7 @@ class SoftTable(FieldsOnly):
         return VolumeFusion(decision, RowShares(truth, self.rows))
 
     def _expected_sums(self, truth: Floats) -> tuple[Floats, Floats]:
-        """Return (J, K, S, K) expected votes and (1, S, K) voxels from an (N, S, K) posterior."""
+        """Return (J, K, S, K) expected votes and (1, S, K) voxels, given an (N, S, K) posterior."""
         weighted = truth * self.counts[:, None, None]
         counts = self.votes.T @ weighted.reshape(len(truth), -1)
         return counts.reshape(self.raters, -1, *truth.shape[1:]), weighted.sum(axis=0)[None]
@@ -231,9 +232,9 @@ class SoftTable(FieldsOnly):
 
 @dataclass(frozen=True)
 class RowShares(LabelShares):
-    """Label probabilities of voxels that are looked up in the rows of a table."""
+    """Label probabilities of voxels, looked up in the rows of a table."""
 
-    truth: Floats  #: (N, 2)
+    truth: Floats  #: (N, 2) posterior of each row
     rows: NDArray[np.intp]  #: (*shape) row of each voxel; -1 outside the mask
 
     def of_label(self, label: int) -> Floats:

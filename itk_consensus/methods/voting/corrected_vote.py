@@ -1,22 +1,22 @@
-"""The smoothed vote, corrected for the raters' mean sensitivity and specificity.
+"""Smoothed vote, corrected for the raters' mean sensitivity and specificity.
 
-The share of votes around a voxel is a measured prevalence of the foreground, biased by what raters
-miss and add. Rogan & Gladen (American Journal of Epidemiology 107(1):71-76, 1978) correct it by
-``(share - a) / (b - a)``, where b and a are the mean shares inside and outside the structure. The
-contour then lies where the share is midway between a and b, instead of 1/2. For several labels the
-mean shares form a matrix, whose inverse is applied (Forman, Data Mining and Knowledge Discovery
-17:164-206, 2008).
+The share of votes around a voxel is an estimate of the foreground prevalence, biased by the raters'
+false negatives and false positives. Rogan & Gladen (American Journal of Epidemiology 107(1):71-76,
+1978) correct it by ``(share - a) / (b - a)``, where b and a are the mean shares inside and outside
+the structure. The contour then lies where the share is midway between a and b instead of at 1/2.
+For several labels the mean shares form a matrix, whose inverse is applied (Forman, Data Mining and
+Knowledge Discovery 17:164-206, 2008).
 
-The mean shares are computed with the smoothed vote as reference, and only beyond the Gaussian's
-reach of its contours, where disagreement is noise. Near a contour raters also disagree about its
-position, which needs no correction. They are computed only once: repeating this with the corrected
-map as reference lets contours creep outwards.
+The mean shares are computed with the smoothed vote as reference, and only at voxels farther from
+its contours than the reach of the Gaussian, where disagreement is noise. Near a contour raters also
+disagree about its position, which requires no correction. The mean shares are computed only once:
+repeating this with the corrected map as reference makes contours creep outwards.
 
 Voxels on which all annotating raters agree keep their label; otherwise unanimous structures
 thinner than the Gaussian would vanish.
 
-Background counts only within reach of other votes, so that padding an image with background does
-not change the result.
+Background is counted only within reach of other votes, so that padding an image with background
+does not change the result.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from itk_consensus.votes.ties import SAME_PROBABILITY
 from itk_consensus.votes.vote_tiles import MixedVotes, VoteTiles
 from itk_consensus.votes.votes import LabelVotes
 
-#: Weight, in voxels, of the mean over all voxels, which stabilises the mean over few far ones.
+#: Weight, in voxels, of the mean over all voxels, which stabilises the mean over few far voxels.
 PSEUDO_VOXELS = 10.0
 
-#: Smaller coefficients of an inverse are rounding errors and set to 0.
+#: Smaller coefficients of an inverse are attributed to rounding and set to 0.
 NO_COEFFICIENT = 1e-13
 
 
@@ -47,10 +47,10 @@ class CorrectedVote:
     """A smoothed vote and the mixing matrix of its shares."""
 
     tiles: VoteTiles  #: The smoothed shares
-    #: The same by label, which can be recomputed from stored votes.
+    #: Shares by label, which can be recomputed from stored votes.
     shares: TiledShares
     #: (K, K) ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote is t, far
-    #: from its contours; NaN in the column of a label that does not occur in it.
+    #: from its contours; NaN in the column of a label that does not occur in the smoothed vote.
     mixing: Floats
 
     def fusion(self) -> TiledFusion:
@@ -63,7 +63,7 @@ class CorrectedVote:
 
     @cached_property
     def inverse(self) -> Floats:
-        """(K, K) matrix that maps shares of votes to shares of true labels."""
+        """(K, K) matrix that maps vote shares to shares of true labels."""
         return unmixing_matrix(self.mixing)
 
 
@@ -83,10 +83,10 @@ def corrected_vote(
 
 
 def mixing_matrix(counted: MixedVotes) -> Floats:
-    """Return (K, K) mean share of votes for a label (row) where the smoothed vote is the column's.
+    """Return the (K, K) mean vote share of each label (row) by the smoothed vote's label (column).
 
-    Where all votes nearby are for one label, its share is 1. Such voxels count, except for the
-    label that has most of them, the background.
+    Where all votes nearby are for one label, its share is 1. Such voxels are counted, except for
+    the label with the most such voxels, which is the background.
     """
     is_background = counted.agreed == counted.agreed.max()
     agreed = np.where(is_background, 0, counted.agreed)
@@ -94,7 +94,7 @@ def mixing_matrix(counted: MixedVotes) -> Floats:
     here = counted.near_voxels + agreed
     occurs = counted.near_voxels + counted.agreed > 0
     everywhere = (counted.near + np.diag(agreed)) / np.maximum(here, 1)
-    # A label that occurs only where all votes agree needs no correction.
+    # A label that occurs only where all votes agree requires no correction.
     everywhere = np.where(here > 0, everywhere, np.eye(len(here)))
     mass = counted.far + np.diag(agreed_far) + PSEUDO_VOXELS * everywhere
     mixing = mass / (counted.far_voxels + agreed_far + PSEUDO_VOXELS)
@@ -104,7 +104,7 @@ def mixing_matrix(counted: MixedVotes) -> Floats:
 def unmixing_matrix(mixing: Floats) -> Floats:
     """Return the (K, K) inverse of the mixing matrix, 0 in rows of labels that do not occur."""
     occurring = np.flatnonzero(~np.isnan(mixing[0]))
-    # Pseudo-inverse, since the matrix is singular if raters are no better than chance.
+    # Use the pseudo-inverse, since the matrix is singular if raters are no better than chance.
     inverse = np.zeros_like(mixing)
     inverse[occurring] = np.linalg.pinv(mixing[:, occurring])
     inverse[np.abs(inverse) < NO_COEFFICIENT] = 0.0

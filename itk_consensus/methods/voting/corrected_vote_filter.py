@@ -1,4 +1,4 @@
-"""CorrectedVoteFilter: the smoothed vote, corrected for sensitivity and specificity."""
+"""CorrectedVoteFilter: smoothed vote, corrected for sensitivity and specificity."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from itk_consensus.votes.vote_tiles import MixedVotes
 class MixingEstimate(SmoothingEstimate):
     """Estimated mixing matrix of the votes."""
 
-    shares: NDArray[np.float64]  #: (K, K) mean share of votes for the row's label in the column's
+    #: (K, K) mean share of votes for the row's label where the smoothed vote is the column's
+    shares: NDArray[np.float64]
 
 
 class CorrectedVoteFilter(TileVoteFilter):
-    """Smoothed vote shares, corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for the raters' mean sensitivity and specificity.
 
-    For noisy raters its contours are closer to the truth than the smoothed vote's. Like that, it
-    erodes thin structures, except for unanimous voxels.
-    ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting. Probabilities
+    For noisy raters its contours are closer to the truth than those of the smoothed vote. Like the
+    smoothed vote, it erodes thin structures, except for unanimous voxels.
+    ``examples/benchmarks/methods/evidence_table.py`` compares both in every setting. Probabilities
     are vote shares.
     """
 

@@ -1,6 +1,6 @@
 """Majority vote of patterns: plurality, thresholds, weights and tie rules.
 
-The vote is the baseline that every other fuser is compared with (paper, section 5.2, R1).
+The majority vote is the baseline with which all other fusers are compared (paper, section 5.2, R1).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
 @dataclass(frozen=True)
 class VoteResult(PatternFusion):
-    """The vote of patterns: (weighted) vote shares, or `frequencies` where nobody annotated."""
+    """Vote on patterns: (weighted) vote shares, or `frequencies` where no rater annotated."""
 
     frequencies: Floats  #: (K,) overall frequency of each label among the votes
 
@@ -32,16 +32,17 @@ def majority_vote(
     threshold: float | None = None,
     ties: TieRule = "undecided",
 ) -> VoteResult:
-    """Label each pattern by its votes.
+    """Assign a label to each pattern by majority vote.
 
     Parameters
     ----------
     weights : (J,) ndarray, optional
         Weight of each rater's vote.
     threshold : float, optional
-        A label needs more than this share of the votes, instead of only more than any other label.
+        Share of the votes that a label must exceed; by default it only needs more votes than any
+        other.
     ties : TieRule
-        Rule for ties, and where no label exceeds the threshold.
+        Rule for ties, and for patterns in which no label exceeds the threshold.
     """
     weights = np.ones(patterns.number_of_raters) if weights is None else weights
     frequencies = label_frequencies(patterns, weights)
@@ -54,7 +55,7 @@ def majority_vote(
 
 
 def label_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
-    """Return the (K,) share of each label among all votes, weighted by rater."""
+    """Return the (K,) proportion of each label among all votes, weighted by rater."""
     labels = patterns.number_of_labels
     counts = [np.bincount(votes, patterns.counts, labels + 1)[:-1] for votes in patterns.patterns.T]
     frequencies = weights @ np.array(counts)
@@ -62,7 +63,7 @@ def label_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
 
 
 def weight_of(flags: NDArray[np.bool_], weights: Floats) -> Floats:
-    """Return the (P,) sum of the weights of flagged raters; matmul would cast flags to float64."""
+    """Return the (P,) sum of flagged raters' weights; matmul would cast the flags to float64."""
     total = np.zeros(len(flags))
     for flag, weight in zip(flags.T, weights, strict=True):
         total += flag * weight
@@ -74,8 +75,8 @@ class VoteShares(PatternShares):
     """Vote shares of patterns, computed lazily."""
 
     patterns: DecisionPatterns
-    weights: Floats  #: (J,)
-    frequencies: Floats  #: (K,) the shares where nobody annotated
+    weights: Floats  #: (J,) weight of each rater
+    frequencies: Floats  #: (K,) the shares where no rater annotated
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -90,7 +91,7 @@ class VoteShares(PatternShares):
         return self._of_all(votes, slice(None), self.frequencies[label])
 
     def _of_all(self, votes: Floats, part: slice, frequency: Any) -> Floats:
-        """Divide votes by all votes of some patterns; `frequency` where nobody annotated."""
+        """Divide votes by the total votes of some patterns; `frequency` where none was cast."""
         present = self.patterns.present[part]
         total = weight_of(present[:1] if self.patterns.is_complete else present, self.weights)
         nobody = np.broadcast_to(frequency, votes.shape).copy()

@@ -1,4 +1,4 @@
-"""MajorityVoteFilter: the vote with a threshold, weights, a tie rule and smoothing."""
+"""MajorityVoteFilter: majority vote with a threshold, weights, a tie rule and smoothing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from itk_consensus.votes.voting import VoteRules
 class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
     """Majority vote with optional threshold, weights, tie rule and smoothing.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision: the
-    strongest simple baseline known to us. Probability inputs count as fractional votes, so that the
-    plain vote is their mean.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision, which is
+    the strongest simple baseline known to us. Probability inputs count as fractional votes; without
+    smoothing their vote share is their mean.
     """
 
     needs = "votes"

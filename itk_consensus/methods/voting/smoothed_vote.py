@@ -18,7 +18,7 @@ from itk_consensus.votes.uncertainty import UncertaintyKind
 from itk_consensus.votes.vote_tiles import VoteTiles
 from itk_consensus.votes.votes import LabelVotes
 
-#: Makes the tiles of votes: a picklable partial of `VoteTiles.make`.
+#: Function that builds the tiles of votes: a picklable partial of `VoteTiles.make`.
 TilesOf = Callable[..., VoteTiles]
 
 
@@ -26,17 +26,17 @@ TilesOf = Callable[..., VoteTiles]
 class TiledShares(VoxelShares):
     """Smoothed vote shares by label index, recomputed on every call."""
 
-    #: Replaced by a compact copy (`KeptStack`) before the inputs are released.
+    #: The votes, replaced by a compact copy (`KeptStack`) before the inputs are released.
     votes: LabelVotes
-    tiles_of: TilesOf  #: Makes the tiles of votes, or of part of them
+    tiles_of: TilesOf  #: Builds the tiles of all votes, or of part of them
     reach: int  #: Half width of the Gaussian in planes
-    unmixing: Floats | None = None  #: (K, K) applied to the shares
+    unmixing: Floats | None = None  #: (K, K) matrix applied to the shares
 
     @classmethod
     def of(cls, tiles: VoteTiles, votes: LabelVotes, tiles_of: TilesOf) -> TiledShares:
-        """Make shares that can recompute these tiles from the votes."""
+        """Build shares that can recompute these tiles from the votes."""
         reach = tiles.reach[-min(len(tiles.shape), len(tiles.reach))]
-        # Tiles of part of the votes must use the frequencies of all votes.
+        # Tiles of part of the votes must use the label frequencies of all votes.
         same_frequencies = partial(tiles_of, frequencies=tiles.frequencies)
         return cls(votes, same_frequencies, reach)
 
@@ -51,7 +51,7 @@ class TiledShares(VoxelShares):
         )
 
     def _write(self, write: Callable[[VoteTiles, NDArray[Any]], None], out: NDArray[Any]) -> None:
-        """Write from tiles; a `KeptStack` is restored in slabs."""
+        """Write from tiles; a `KeptStack` is restored slab by slab."""
         if not isinstance(self.votes, KeptStack):
             write(self.tiles_of(self.votes), out)
             return
@@ -63,7 +63,7 @@ class TiledShares(VoxelShares):
 
 @dataclass(frozen=True)
 class TiledFusion(VolumeFusion):
-    """A decision by smoothed vote shares."""
+    """Decision based on smoothed vote shares."""
 
     shares: TiledShares
 
@@ -73,11 +73,11 @@ class TiledFusion(VolumeFusion):
 
 @dataclass(frozen=True)
 class SmoothedVote:
-    """Vote shares smoothed by a Gaussian, with threshold and tie rule of the decision.
+    """Vote shares smoothed by a Gaussian, with the threshold and the tie rule of the decision.
 
-    Where nobody annotated, a voxel's shares are the labels' overall frequencies. Voxels outside the
-    mask are excluded from the smoothing. In 4D the first array axis (ITK's last) holds independent
-    volumes and is not smoothed.
+    At voxels that no rater annotated, the shares are the labels' overall frequencies. Voxels
+    outside the mask are excluded from the smoothing. In 4D the first array axis (ITK's last)
+    indexes independent volumes and is not smoothed.
     """
 
     votes: LabelVotes
@@ -109,6 +109,6 @@ def smoothed_vote(
     threshold: float | None = None,
     ties: TieRule = "undecided",
 ) -> SmoothedVote:
-    """Smooth votes by `VoteTiles.make`; the decision has the rules of `majority_vote`."""
+    """Smooth votes by `VoteTiles.make`; the decision follows the rules of `majority_vote`."""
     tiles_of = partial(VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights)
     return SmoothedVote(votes, tiles_of, threshold, ties)

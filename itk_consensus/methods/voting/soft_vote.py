@@ -1,9 +1,9 @@
 """Votes of raters who give probabilities: fractional instead of whole votes.
 
-A rater who gives a label probability p casts a fraction p of a vote for it. The plain vote is then
-the mean of the probabilities; the smoothed and the corrected vote process these shares as they do
-those of whole votes. For probabilities 0 and 1 the results equal those of smoothed_vote.py and
-corrected_vote.py.
+A rater who assigns probability p to a label casts a fraction p of a vote for it. The vote shares
+are then the mean probabilities; the smoothed and the corrected vote process these shares in the
+same way as those of whole votes. For probabilities 0 and 1 the results equal those of
+smoothed_vote.py and corrected_vote.py.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ from itk_consensus.votes.vote_tiles import MixedVotes
 class SoftShares:
     """Vote shares at every voxel."""
 
-    #: (K, *shape) weighted mean of the raters' probabilities; the labels' frequencies where nobody
+    #: (K, *shape) weighted mean of the raters' probabilities; the label frequencies where no rater
     #: voted, 0 outside the mask.
     shares: Floats
     voted: NDArray[np.bool_]  #: (*shape) whether any rater voted
-    inside: NDArray[np.bool_]  #: (*shape) the mask
+    inside: NDArray[np.bool_]  #: (*shape) whether a voxel is inside the mask
     frequencies: Floats  #: (K,) frequencies of the labels among all votes inside the mask
-    sigmas: Sequence[float]  #: Standard deviation of the smoothing, in voxels per axis; 0: none
+    #: Standard deviation of the smoothing, in voxels per axis; 0: no smoothing
+    sigmas: Sequence[float]
 
     @classmethod
     def of(
@@ -50,16 +51,16 @@ class SoftShares:
         sigma: float = 0.0,
         spacing: Sequence[float] = (),
     ) -> SoftShares:
-        """Average the raters.
+        """Average the probabilities of the raters.
 
         Parameters
         ----------
         weights : (J,) ndarray or None
-            Weight of each rater; None: all equal.
+            Weight of each rater; None: equal weights.
         sigma : float
             Standard deviation of the smoothing in mm.
         spacing : sequence of float
-            Voxel size per array axis; needed to smooth.
+            Voxel size per array axis; required for smoothing.
         """
         counted = np.ones(votes.number_of_raters) if weights is None else weights
         sums, total = weighted_sums(votes, counted)
@@ -87,7 +88,7 @@ class SoftShares:
         return smooth
 
     def plain(self, threshold: float | None, ties: TieRule) -> VolumeFusion:
-        """Return the vote; without smoothing, voxels that nobody annotated are undecided."""
+        """Return the majority vote; without smoothing, voxels without annotation are undecided."""
         shares = self.smoothed
         scores = shares if any(self.sigmas) else np.where(self.voted, shares, -np.inf)
         if threshold is not None:
@@ -126,7 +127,7 @@ class SoftShares:
         return MixedVotes(*sums, *counts)
 
     def _extreme_votes(self, size: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the lowest and the highest label with any share in a voxel's neighbourhood."""
+        """Return the lowest and the highest label with a non-zero share near each voxel."""
         number = len(self.shares)
         labels = np.arange(number).reshape(-1, *[1] * self.voted.ndim)
         given = (self.shares > 0) & self.voted & self.inside

@@ -1,4 +1,4 @@
-"""TileVoteFilter: base of the filters that smooth votes, and can process volumes in tiles."""
+"""TileVoteFilter: base class of filters that smooth votes and can process volumes in tiles."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from itk_consensus.votes.vote_tiles import MixedVotes
 
 @dataclass(frozen=True)
 class SmoothingEstimate(Estimate):
-    """Smoothing that was applied to the votes."""
+    """Smoothing applied to the votes."""
 
     sigma: float  #: Standard deviation in mm
 
 
 class VoteSmoothingMixin(ProcessObject):
-    """Parameter and measurement of the smoothing of votes."""
+    """Parameter and measurement for smoothing votes."""
 
     SmoothingSigma = Parameter(
         LENGTH,
@@ -47,9 +47,9 @@ class VoteSmoothingMixin(ProcessObject):
 
 
 class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
-    """Base of the filters that decide by smoothed votes."""
+    """Base class of filters whose decision is based on smoothed votes."""
 
-    #: Whether the decision needs the mixing matrix, which is counted over all voxels.
+    #: Whether the decision requires the mixing matrix, which is counted over all voxels.
     mixes_votes: ClassVar[bool] = False
 
     @property
@@ -60,8 +60,8 @@ class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
     def tile_vote(
         self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
     ) -> SmoothedVote | CorrectedVote:
-        """Return the vote of a stack's tiles; `mixed` was counted over all voxels."""
+        """Return the vote for a stack's tiles; `mixed` was counted over all voxels."""
 
     def estimate_of(self, sigma: float, mixed: MixedVotes | None) -> SmoothingEstimate:
-        """Return the estimate for all chunks."""
+        """Return the estimate that applies to all chunks."""
         return SmoothingEstimate(sigma)

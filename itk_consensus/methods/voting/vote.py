@@ -28,9 +28,9 @@ def vote(
     Parameters
     ----------
     sigma : float
-        Standard deviation in mm of the smoothing of the vote shares; 0: none.
+        Standard deviation in mm for smoothing the vote shares; 0: no smoothing.
     spacing : sequence of float
-        Voxel size per array axis; needed to smooth.
+        Voxel size per array axis; required for smoothing.
     """
     weights, threshold, ties = rules.weights, rules.threshold, rules.ties
     if isinstance(votes, SoftVotes):

@@ -1,1 +1,1 @@
-"""The application: a case in 3D Slicer's own views, in the browser; the only room for trame."""
+"""The application: a case in 3D Slicer's views in the browser; the only package that uses trame."""

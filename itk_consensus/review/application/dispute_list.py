@@ -1,4 +1,4 @@
-"""The list of disputes: which are shown, a line each, and which are too small for it."""
+"""The list of disputes: selection, one row per dispute, and disputes too small to be listed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from itk_consensus.review.rater_colors import rater_color
 from itk_consensus.review.session import ReviewSession
 from itk_consensus.review.thickness import RegionSize
 
-#: More rows on one page of the list make a browser slow.
+#: Maximum number of rows on one page of the list; more make a browser slow.
 _MOST_ROWS = 1000
-#: With more readers than this, who marked a dispute is a number.
+#: With more readers than this, the row shows the number of readers who marked a dispute instead of
+#: one dot per reader.
 _MOST_DOTS = 5
 
 
 class DisputeList:
-    """What the list shows of a session; `tell` after anything that changes it."""
+    """Listed disputes of a session; call `tell` after each change of the session."""
 
     def __init__(self, state: Any) -> None:
         self.state = state
@@ -33,7 +34,7 @@ class DisputeList:
         )
 
     def open(self, session: ReviewSession, words: dict[str, DecisionWords]) -> None:
-        """Show a case, what is beyond its readers' spread."""
+        """Show a case, listing the disputes that exceed the usual spread of its readers."""
         self._session, self._words = session, words
         case = session.case
         depth = (1, 1, 1, *case.geometry.shape)[-3]
@@ -85,11 +86,11 @@ class DisputeList:
             "few": f"{len(dots)}/{len(shares)}" if len(shares) > _MOST_DOTS else "",
         }
 
-    # -- which are shown --------------------------------------------------------------------------
+    # -- selection ---------------------------------------------------------------------------------
 
     @property
     def numbers(self) -> list[int]:
-        """Of the disputes that are listed, the largest first."""
+        """Numbers of the listed disputes, the largest first."""
         if self._session is None:
             return []
         case, lists = self._session.case, self.listing.lists
@@ -101,7 +102,7 @@ class DisputeList:
 
     @property
     def small(self) -> list[int]:
-        """Open disputes below the smallest size; those that were painted in are not among them."""
+        """Open disputes below the smallest listed size, except those that were painted in."""
         if self._session is None:
             return []
         review, sizes = self._session.review, self._session.case.sizes
@@ -112,7 +113,7 @@ class DisputeList:
         ]
 
     def set_least(self, ml: Any, mm: Any) -> None:
-        """The smallest size that is listed."""
+        """Set the smallest size to list."""
         try:
             least = RegionSize(max(0.0, float(ml)), max(0.0, float(mm)))
         except (TypeError, ValueError):
@@ -120,14 +121,14 @@ class DisputeList:
         self._set(Listing(least, self.listing.part, self.listing.slice_))
 
     def set_part(self, value: Any) -> None:
-        """List one structure, or one label; an empty text lists all."""
+        """List the disputes of one structure or label; an empty string lists all."""
         label, _, name = str(value or "").partition(" ")
         part = (name, int(label)) if label else None
         self.state.part = str(value or "")
         self._set(Listing(self.listing.least, part, self.listing.slice_))
 
     def set_slice(self, slice_: int | None) -> None:
-        """List what goes through one slice; None lists all."""
+        """List the disputes that one slice intersects; None lists all."""
         self.state.one_slice = slice_ is not None
         self._set(Listing(self.listing.least, self.listing.part, slice_))
 
@@ -135,10 +136,10 @@ class DisputeList:
         self.listing = listing
         self.tell()
 
-    # -- what is shown ----------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
 
     def tell(self) -> None:
-        """Bring the list up to date: which rows there are."""
+        """Update the rows of the list."""
         if self._session is None:
             return
         numbers, state = self.numbers, self.state
@@ -151,7 +152,7 @@ class DisputeList:
         self.tell_decisions()
 
     def show(self, number: int) -> None:
-        """Have a row on the page that is shown."""
+        """Turn to the page of the list that contains a row."""
         self._current = number
         if self._page_of(number, self.numbers) != self._page:
             self.tell()
@@ -161,7 +162,7 @@ class DisputeList:
         return numbers.index(number) // _MOST_ROWS if number in numbers else 0
 
     def tell_decisions(self) -> None:
-        """Bring up to date what was decided and how much is left."""
+        """Update the decisions and the number of open disputes."""
         if self._session is None:
             return
         review, case, state = self._session.review, self._session.case, self.state
@@ -179,13 +180,13 @@ class DisputeList:
         state.small = {"all": every, "open": len(small), "ml": f"{ml:.2g}"}
 
     def said(self, number: int) -> str:
-        """What was decided about a dispute."""
+        """Describe the decision about a dispute."""
         assert self._session is not None
         review = self._session.review
         return self._words[review.disputes[number].structure].decision(review.decision(number))
 
     def after(self, number: int, by: int) -> int:
-        """The dispute that is listed after another, or before it."""
+        """Return the listed dispute after another, or before it."""
         numbers = self.numbers
         if not numbers:
             return number
@@ -194,7 +195,7 @@ class DisputeList:
         return numbers[(numbers.index(number) + by) % len(numbers)]
 
     def next_open(self, number: int) -> int | None:
-        """The next that is listed and open, from a dispute on; from the first again at the end."""
+        """Return the first open listed dispute from the given one on, wrapping around."""
         assert self._session is not None
         review = self._session.review
         left = [one for one in self.numbers if review.decision(one) is None]

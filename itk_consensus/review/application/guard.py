@@ -1,4 +1,4 @@
-"""Who may talk to the application: one browser of this machine, which was given the address."""
+"""Access control: only one browser on this machine, which opened the secret address, is served."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 from aiohttp import web
 
-#: Names under which a browser of this machine knows it.
+#: Host names under which a browser on this machine can reach the application.
 HOSTS = ("127.0.0.1", "localhost")
 _COOKIE = "itk_consensus_review"
 
 
 class Guard:
-    """Lets the first browser in that shows the token, and no other from then on.
+    """Admits the first browser that presents the token, and from then on no other.
 
-    The token is for one use: it becomes a cookie that scripts cannot read and other sites do not
-    send. Requests must name this machine (another name would be a page that rebinds its own), and
-    those that pages make must come from our own.
+    The token can be used once: it is exchanged for a cookie that scripts cannot read and that is
+    not sent with requests from other sites. The Host header must name this machine (to prevent
+    DNS rebinding), and requests made by pages must come from the application's own pages.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Guard:
         self._session: str | None = None
 
     def install(self, app: web.Application) -> None:
-        """Ask of every request, before the server starts."""
+        """Check every request; call this before the server starts."""
 
         async def checked(request: web.Request, handler: Callable[[web.Request], Any]) -> Any:
             return await self._checked(request, handler)
@@ -41,7 +41,7 @@ class Guard:
         if refusal is not None:
             return web.Response(status=403, text=refusal)
         if self._is_known(request):
-            if request.path == "/paraview/":  # trame asks for its socket
+            if request.path == "/paraview/":  # the address to which trame connects its socket
                 return web.json_response({"sessionURL": f"ws://{request.host}/ws"})
             return await handler(request)
         if not _are_same(request.query.get("token", ""), self.token):
@@ -74,5 +74,5 @@ class Guard:
 
 
 def _are_same(shown: str, secret: str) -> bool:
-    # Bytes of a header that are no UTF-8 arrive as surrogates, which encode in no strict way.
+    # Header bytes that are not valid UTF-8 arrive as surrogates, which cannot be encoded strictly.
     return hmac.compare_digest(shown.encode(errors="replace"), secret.encode())

@@ -1,4 +1,4 @@
-"""The page of the application: disputes and readers on the left, Slicer's views beside them."""
+"""The page of the application: disputes and readers on the left, Slicer's views next to them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from itk_consensus.review.readers import reader_rows
 from itk_consensus.review.session import CaseToOpen, ReviewSession
 
 _BRUSH_MM = 6.0
-#: A surface of what was painted takes longer than painting; the hand may go on before it is made.
+#: Rebuilding a surface takes longer than painting, so it is delayed until painting has paused this
+#: long.
 _SECONDS_TO_THE_SURFACE = 0.6
 
 _OPENING = "What the readers drew is being fused. The image can be looked at meanwhile."
@@ -44,16 +45,16 @@ _ENDED = (
 
 
 class ReviewPage:
-    """Everything a browser shows and asks for.
+    """Everything that a browser displays and requests.
 
     Parameters
     ----------
     cases : sequence of CaseToOpen
-        In the order in which they are walked; each is opened when it is its turn.
+        The cases in their order of review; each is opened when it is reached.
     who : str
-        The reviewer; who is not known is asked before anything is done.
+        The reviewer; if empty, the page asks for a name before the first action.
     go_on : callable
-        Told the number of the case whose turn it is.
+        Called with the index of the case to open next.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class ReviewPage:
         self._current, self._since = 0, monotonic()
         self._who, self._when_named = who, list[Callable[[], None]]()
         self.app = SlicerApp()
-        # VTK repeats to each view what it will change some day.
+        # Suppress VTK's deprecation warnings, which are repeated for each view.
         vtkOutputWindow.GetInstance().SetDisplayModeToNever()
         vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)
         self.views = Views(self.app, server, self._pointed)
@@ -87,9 +88,9 @@ class ReviewPage:
     # -- a case -----------------------------------------------------------------------------
 
     async def open(self, number: int, ask: Callable[[], None]) -> None:
-        """Show a case: its image as soon as that is read, the rest when its readers are fused.
+        """Show a case: its image as soon as it is read, the rest when its readers have been fused.
 
-        Other threads do the work, so that the page answers meanwhile; `ask` raises to end it.
+        Other threads do the work, so the page remains responsive; `ask` raises to cancel it.
         """
         self._close_case(number)
 
@@ -103,7 +104,7 @@ class ReviewPage:
             with self.state:
                 self.scene = ReviewScene(self.app, image.geometry)
                 self.views.show_image(self.scene, image.voxels, image.drawn)
-        del image  # a large case needs the room for fusing
+        del image  # for a large case, fusing needs this memory
         session = await elsewhere(self._cases[number].session)
         with self.state:
             self._show(session, has_image=has_image)
@@ -116,7 +117,7 @@ class ReviewPage:
                 self._tell_findings(found)
 
     def _close_case(self, number: int) -> None:
-        """Take the case before away."""
+        """Remove the previous case."""
         self._painting.put_away()
         if self._surface is not None:
             self._surface.cancel()
@@ -129,7 +130,7 @@ class ReviewPage:
         self.state.question = ""
 
     def _show(self, session: ReviewSession, *, has_image: bool) -> None:
-        """Show what readers drew and what was made of it, over the image."""
+        """Show the readers' contours and the consensus over the image."""
         self.session, case = session, session.case
         session.review.who = self._who
         if not has_image:
@@ -198,7 +199,7 @@ class ReviewPage:
         state.message = " ".join(said)
 
     def _tell_findings(self, found: list[tuple[str, Finding]]) -> None:
-        """Say what is found of consensus and readers, the most severe first."""
+        """Show the findings about consensus and readers, the most severe first."""
         names = self.session.case.names_as_given
         self.state.findings = [
             {
@@ -211,7 +212,7 @@ class ReviewPage:
         self.state.sought = True
 
     def _tell_cases(self) -> None:
-        """Say which cases there are, and how far each is."""
+        """Show the list of cases and the progress of each."""
         self.state.cases = [
             {
                 "number": number,
@@ -233,10 +234,10 @@ class ReviewPage:
     def _voxel_ml(self) -> float:
         return float(np.prod(self.session.case.geometry.spacing)) / 1000
 
-    # -- what is shown of decisions -----------------------------------------------------------
+    # -- display of decisions -----------------------------------------------------------------
 
     def _tell(self) -> None:
-        """Bring the list and the buttons up to date."""
+        """Update the list and the buttons."""
         review, state = self.session.review, self.state
         self.list.tell_decisions()
         state.current = self._current
@@ -262,7 +263,7 @@ class ReviewPage:
         state.saved = self.session.is_saved
 
     def _about(self, dispute: Dispute) -> str:
-        """What the current dispute is: which labels, how large, where, who marked it."""
+        """Describe the current dispute: labels, size, position, and the readers who marked it."""
         case, words = self.session.case, self._words[dispute.structure]
         size = case.sizes[dispute.number]
         parts = [f"{size.ml:.3g} ml", f"{size.mm:.2g} mm thick"]
@@ -274,10 +275,10 @@ class ReviewPage:
         parts.append(f"consensus: {now} ({words.probabilities(dispute)})".replace(" ()", ""))
         return " · ".join(parts)
 
-    # -- who decides ----------------------------------------------------------------------------
+    # -- the reviewer's name -------------------------------------------------------------------
 
     def _named(self, action: Callable[[], None]) -> None:
-        """Do something in the reviewer's name, which is asked if it is not known."""
+        """Perform an action in the reviewer's name; ask for the name first if it is not known."""
         if self._who:
             action()
         else:
@@ -285,7 +286,7 @@ class ReviewPage:
             self.state.asking_name = True
 
     def take_name(self, name: Any) -> None:
-        """Know who decides from now on, and do what waited for it."""
+        """Set the reviewer's name, and perform the action that waited for it."""
         if not (name := str(name or "").strip()[:200]):
             return
         self._who = self.session.review.who = name
@@ -295,14 +296,14 @@ class ReviewPage:
             action()
 
     def forget_name(self) -> None:
-        """Do not what waited for a name."""
+        """Cancel the action that waited for a name."""
         self._when_named = []
         self.state.asking_name = False
 
     # -- actions ------------------------------------------------------------------------------
 
     def go(self, number: int) -> None:
-        """Show a dispute."""
+        """Show a dispute in all views."""
         self.finish_stroke()
         self._painting.put_away()
         dispute = self.session.review.disputes[number]
@@ -313,13 +314,13 @@ class ReviewPage:
         self._tell()
 
     def step(self, by: int) -> None:
-        """Show the next dispute of the list, or the one before."""
+        """Show the next or the previous dispute of the list."""
         if self.session.review.disputes:
             self.state.message = ""
             self.go(self.list.after(self._current, by))
 
     def accept_small(self) -> None:
-        """Take all that is below the smallest size of the list as the consensus has it."""
+        """Accept the consensus for all disputes below the smallest listed size."""
         self.finish_stroke()
         small = self.list.small
         if not small:
@@ -334,14 +335,14 @@ class ReviewPage:
         self._named(decide)
 
     def _remark(self) -> Remark:
-        """What is said beside the decision that is being taken."""
+        """Return the reason and confidence entered for the current decision."""
         state = self.state
         reason, confidence = str(state.reason or "").strip()[:500], state.confidence or None
-        state.reason = state.confidence = ""  # of one decision only
+        state.reason = state.confidence = ""  # these apply to one decision only
         return Remark(reason, confidence, round(monotonic() - self._since, 1))
 
     def choose(self, choice: str, value: int | None = None) -> None:
-        """Decide the current dispute, and go to the next that is not decided."""
+        """Decide the current dispute, and go to the next undecided one."""
 
         def decide() -> None:
             which = None if value is None else int(value)
@@ -351,7 +352,7 @@ class ReviewPage:
         self._change_open(decide)
 
     def confirm(self) -> None:
-        """Decide the current dispute as it was painted."""
+        """Decide the current dispute as painted."""
 
         def decide() -> None:
             if not self.session.review.draft(self._current):
@@ -363,7 +364,7 @@ class ReviewPage:
         self._change_open(decide)
 
     def _change_open(self, action: Callable[[], None]) -> None:
-        """Change the current dispute in somebody's name, if it is not locked."""
+        """Change the current dispute in the reviewer's name, unless it is locked."""
         if not self._current:
             return
         self.finish_stroke()
@@ -373,7 +374,7 @@ class ReviewPage:
         self._named(action)
 
     def _go_on_deciding(self) -> None:
-        """Show what was decided, and the next dispute that is open."""
+        """Show the result of a decision, and go to the next open dispute."""
         review, number = self.session.review, self._current
         self._show_change(number)
         words = self._words[review.disputes[number].structure]
@@ -392,11 +393,11 @@ class ReviewPage:
         self._tell()
 
     def undo(self) -> None:
-        """Take the last action back."""
+        """Undo the last action."""
         self._again(self.session.undo, "The last action was taken back.", "take back")
 
     def redo(self) -> None:
-        """Do again what was taken back."""
+        """Redo the last undone action."""
         self._again(self.session.redo, "Done again.", "do again")
 
     def _again(self, action: Callable[[], bool], said: str, verb: str) -> None:
@@ -413,7 +414,7 @@ class ReviewPage:
         self._tell()
 
     def reopen(self) -> None:
-        """Unlock the current dispute; of an open one, throw away what was painted in it."""
+        """Unlock the current dispute; if it is open, discard what was painted in it."""
         self.finish_stroke()
         session, number = self.session, self._current
         if session.review.decision(number) is not None:
@@ -429,7 +430,7 @@ class ReviewPage:
         self._tell()
 
     def save(self, done: bool | None = None) -> bool:
-        """Write the map and the record; False if that failed."""
+        """Write the map and the record; return False if that failed."""
         self.finish_stroke()
         session = self.session
         try:
@@ -448,7 +449,7 @@ class ReviewPage:
         return True
 
     def finish_case(self) -> None:
-        """Mark the case as done; with open disputes only when asked again."""
+        """Mark the case as done; if disputes are open, ask for confirmation."""
         self.finish_stroke()
         review = self.session.review
         open_ = [f"{len(review.undecided)} disputes are undecided and stay as the consensus is"]
@@ -461,12 +462,12 @@ class ReviewPage:
             self.finish_all_the_same()
 
     def finish_all_the_same(self) -> None:
-        """Mark the case as done, and open the next that is not."""
+        """Mark the case as done despite open disputes, and open the next unfinished one."""
         self.state.question = ""
         self._named(self._finish)
 
     def go_on_reviewing(self) -> None:
-        """Leave the case as it is."""
+        """Close the question and continue reviewing the case."""
         self.state.question = ""
 
     def _finish(self) -> None:
@@ -482,18 +483,18 @@ class ReviewPage:
             self.state.message = "Every case is done. End when you are content."
 
     def toggle_worklist(self) -> None:
-        """Show how far every case is, or hide it."""
+        """Show or hide the progress of all cases."""
         self.state.listing_cases = not self.state.listing_cases
 
     def open_case(self, number: Any) -> None:
-        """Leave this case as it is, and open another, one that is done too."""
+        """Leave this case as it is and open another one, even if that is done."""
         number = int(number)
         self.state.listing_cases = False
         if 0 <= number < len(self._cases) and number != self._case_number and self.save():
             self._go_on(number)
 
     def close(self) -> None:
-        """Save, and end the application."""
+        """Save and quit the application."""
         if self.save():
             self._quit()
 
@@ -506,7 +507,7 @@ class ReviewPage:
         self.state.readers = rows
 
     def toggle_overlay(self) -> None:
-        """Show or hide how unsure the consensus is."""
+        """Show or hide the uncertainty of the consensus."""
         shown = not self.state.overlay
         values = None
         if shown:
@@ -517,12 +518,12 @@ class ReviewPage:
         self.state.overlay = shown
 
     def toggle_hatching(self) -> None:
-        """Show or hide where the current dispute is."""
+        """Show or hide the hatching of the current dispute."""
         self.state.hatched = not self.state.hatched
         self._set_hatching()
 
     def set_hatching(self, opacity: Any) -> None:
-        """How strong the hatching is."""
+        """Set the opacity of the hatching."""
         self.state.hatching, self.state.hatched = float(opacity), True
         self._set_hatching()
 
@@ -530,26 +531,26 @@ class ReviewPage:
         self.scene.set_hatching_opacity(self.state.hatching if self.state.hatched else 0.0)
 
     def set_lines(self, opacity: Any) -> None:
-        """How strong contours are."""
+        """Set the opacity of the contours."""
         self.state.lines = float(opacity)
         self.scene.set_line_opacity(self.state.lines)
 
     def list_slice(self) -> None:
-        """List what goes through the axial slice that is seen, or all again."""
+        """List only the disputes in the displayed axial slice, or all again."""
         on = not self.state.one_slice
         self.list.set_slice(self.views.slice_shown() if on else None)
 
     def _pointed(self) -> None:
-        """A place was clicked, which may show another slice."""
+        """Handle a click on a position, which may change the displayed slice."""
         if self.state.one_slice:
             self.list.set_slice(self.views.slice_shown())
 
     def toggle_help(self) -> None:
-        """Show what keys and hands can do, or hide it."""
+        """Show or hide the help on keys and mouse actions."""
         self.state.helping = not self.state.helping
 
     def use_tool(self, name: str) -> None:
-        """Take a tool of Slicer's segment editor into the hand, or put it away."""
+        """Select a tool of Slicer's segment editor, or deselect it."""
         self.finish_stroke()
         dispute = self.session.review.disputes.get(self._current)
         if dispute is not None and self.session.is_hidden(dispute.number):
@@ -568,19 +569,20 @@ class ReviewPage:
 
     def _use(self, tool: str, structure: str, label: int) -> None:
         self._painting.use(tool, self.scene, structure, label)
-        with self._painting.paused():  # the editor takes the surface of what it edits away
+        # the editor removes the surface of the segmentation that it edits
+        with self._painting.paused():
             self.scene.renew_surface(structure)
         self._tell()
 
     def paint_with(self, label: Any) -> None:
-        """Paint with another label."""
+        """Select the label to paint with."""
         dispute = self.session.review.disputes.get(self._current)
         if dispute is not None and int(label) in self.scene.labels[dispute.structure]:
             self.finish_stroke()
             self._use(self._painting.tool or "paint", dispute.structure, int(label))
 
     def on_key(self, key: str, view: str = "Red") -> None:
-        """A key that stands for a button."""
+        """Handle a key that is the shortcut of a button."""
         if not self.state.ready:
             return
         with self.state:
@@ -620,11 +622,11 @@ class ReviewPage:
     # -- painting -----------------------------------------------------------------------------
 
     def set_brush(self, brush_mm: Any) -> None:
-        """How wide the brush is."""
+        """Set the diameter of the brush."""
         self._painting.set_brush(brush_mm)
 
     def finish_stroke(self) -> None:
-        """What was painted a moment ago counts before anything else happens."""
+        """Apply the last stroke before any other action."""
         self._painting.finish()
 
     def _take_over(self, structure: str) -> None:
@@ -641,7 +643,7 @@ class ReviewPage:
         self._tell()
 
     def _show_change(self, number: int) -> None:
-        """Show what became of a dispute."""
+        """Show the effect of a decision on a dispute."""
         dispute = self.session.review.disputes[number]
         shown = self.session.review.shown(dispute.structure)
         with self._painting.paused():
@@ -654,7 +656,7 @@ class ReviewPage:
         self._renew_surface(structure)
 
     def _renew_surface(self, structure: str) -> None:
-        """Make the surface again when the hand has rested."""
+        """Rebuild the surface when painting has paused."""
         if self._surface is not None:
             self._surface.cancel()
 
@@ -667,7 +669,7 @@ class ReviewPage:
         self._surface = loop.call_later(_SECONDS_TO_THE_SURFACE, renew)
 
     def show_surface(self) -> None:
-        """Surfaces; of a large volume, when they are asked for."""
+        """Show the surfaces; for a large volume they are built only on request."""
         self.scene.make_surfaces()
         self.views.fit_surface()
 
@@ -702,7 +704,7 @@ class ReviewPage:
 
 
 def _user_name() -> str:
-    """Who sits here, as far as the machine knows."""
+    """Return the user name of the current login session, if it is known."""
     try:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):

@@ -1,4 +1,4 @@
-"""Slicer's segment editor on the map under review: tools, and what a stroke changed."""
+"""Slicer's segment editor on the reviewed map: tools, and the voxels that a stroke changed."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ TOOLS = {
     "islands": SegmentationEffectIslands,
 }
 _BRUSHES = ("paint", "erase")
-#: A stroke counts as an action when the hand has rested so long.
+#: A stroke becomes an action after this pause.
 _SECONDS_OF_REST = 0.25
 
 
 class Painting:
-    """The tool in hand, and strokes that are taken over when the hand rests.
+    """The active tool; strokes are applied when painting pauses.
 
     Parameters
     ----------
     take_over : callable
-        Told that something was painted on a structure.
+        Called with the structure that was painted on.
     """
 
     def __init__(self, editor: Any, state: Any, take_over: Callable[[str], None]) -> None:
@@ -46,7 +46,7 @@ class Painting:
         editor.segmentation_modified.connect(self._on_modified)
 
     def use(self, tool: str, scene: ReviewScene, structure: str, label: int) -> None:
-        """Take a tool into the hand, for a label of a structure."""
+        """Activate a tool for a label of a structure."""
         self.tool, self.structure, self.label = "", structure, label
         self._editor.set_active_segmentation(scene.result_node(structure), scene.volume)
         self._editor.set_active_segment_id(f"{structure}/{label}")
@@ -56,7 +56,7 @@ class Painting:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """What changes meanwhile was not painted."""
+        """Ignore changes of the segmentation in this context, since they were not painted."""
         tool, self.tool = self.tool, ""
         try:
             yield
@@ -64,13 +64,13 @@ class Painting:
             self.tool = tool
 
     def put_away(self) -> None:
-        """Have no tool in the hand."""
+        """Deactivate the tool."""
         if self.tool:
             self.tool = ""
             self._editor.deactivate_effect()
 
     def set_brush(self, brush_mm: Any) -> None:
-        """How wide the brush is."""
+        """Set the diameter of the brush."""
         try:
             self._state.brush_mm = min(max(float(brush_mm), 0.1), 200.0)
         except (TypeError, ValueError):
@@ -94,7 +94,7 @@ class Painting:
         self._waiting = asyncio.get_event_loop().create_task(rest())
 
     def finish(self) -> None:
-        """Take over what was painted a moment ago, before anything else happens."""
+        """Apply the last stroke before any other action."""
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None

@@ -1,4 +1,4 @@
-"""The panel beside the views: what it says and which buttons it has; `page.py` does the work."""
+"""The layout of the panel beside the views; `page.py` implements its actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itk_consensus.review.decisions import CONFIDENCES
 
 
 def panel(page: Any, tools: Sequence[str]) -> None:
-    """Build the panel; `page` has a method for every button."""
+    """Build the panel; `page` has one method per button."""
     _header(page)
     _decisions(page, tools)
     _filter(page)
@@ -27,7 +27,7 @@ def panel(page: Any, tools: Sequence[str]) -> None:
 
 
 def _header(page: Any) -> None:
-    """What is reviewed, how much is left, and what ends it."""
+    """Build the header: the case, the number of open disputes, and buttons to end the review."""
     with html.Header():
         html.H1("{{ title }}", id="title")
         _cases(page)
@@ -57,7 +57,7 @@ def _header(page: Any) -> None:
 
 
 def _cases(page: Any) -> None:
-    """Which case it is, and the way to the others."""
+    """Build the row with the current case and the buttons for the others."""
     with html.Div(classes="row", v_if=("cases.length > 1",)):
         html.Button(
             "‹",
@@ -95,7 +95,7 @@ def _cases(page: Any) -> None:
 
 
 def _worklist(page: Any) -> None:
-    """How far every case is."""
+    """Build the table of all cases and their progress."""
     with html.Div(
         classes="help",
         id="worklist",
@@ -121,7 +121,7 @@ def _worklist(page: Any) -> None:
 
 
 def _question(page: Any) -> None:
-    """Whether a case with open disputes is done."""
+    """Build the question whether a case with open disputes is done."""
     with html.Div(classes="ask", id="question", v_if=("question",), role="alertdialog", **SPOKEN):
         html.Div("{{ question }}")
         with html.Div(classes="row"):
@@ -130,7 +130,7 @@ def _question(page: Any) -> None:
 
 
 def _name(page: Any) -> None:
-    """Who decides, before anything is decided."""
+    """Build the field that asks for the reviewer's name before the first decision."""
     with html.Div(classes="ask", id="ask-name", v_if=("asking_name",), role="dialog", **SPOKEN):
         html.Div("Who reviews? The name is kept with every decision.")
         with html.Div(classes="row"):
@@ -147,7 +147,7 @@ def _name(page: Any) -> None:
 
 
 def _decisions(page: Any, tools: Sequence[str]) -> None:
-    """What may become of the current dispute."""
+    """Build the buttons for decisions about the current dispute."""
     with html.Section(id="decision"):
         html.H2(
             "Dispute {{ current }}"
@@ -185,7 +185,7 @@ def _decisions(page: Any, tools: Sequence[str]) -> None:
 
 
 def _reason() -> None:
-    """Why, and how sure; kept with the next decision."""
+    """Build the fields for reason and confidence, which are stored with the next decision."""
     with html.Div(classes="row", v_if=("!locked",)):
         html.Input(
             type="text",
@@ -206,7 +206,7 @@ def _reason() -> None:
 
 
 def _tools(page: Any, tools: Sequence[str]) -> None:
-    """What one paints with, and which label."""
+    """Build the painting tools and the choice of the label."""
     with html.Div(classes="row"):
         for name, key in (("paint", "b"), ("erase", "e"), *((n, "") for n in tools)):
             if key or name not in ("paint", "erase"):
@@ -240,7 +240,7 @@ def _tools(page: Any, tools: Sequence[str]) -> None:
 
 
 def _filter(page: Any) -> None:
-    """Which disputes are listed, and a decision about all that are too small for it."""
+    """Build the filter of the list, and the button that decides all smaller disputes."""
     with html.Section(id="filter"):
         with html.Div(classes="row"):
             for what, unit, given in (
@@ -295,7 +295,7 @@ def _filter(page: Any) -> None:
 
 
 def _disputes(page: Any) -> None:
-    """The list, the largest first: a line each."""
+    """Build the list of disputes, the largest first, one row each."""
     with html.Div(classes="list", tabindex="0", id="disputes"):
         with html.Div(classes=("'line head' + (several_parts ? '' : ' one-part')",)):
             html.Span("")
@@ -345,7 +345,7 @@ def _disputes(page: Any) -> None:
 
 
 def _readers(page: Any) -> None:
-    """Who drew what, and what else is shown."""
+    """Build the list of readers and the display options."""
     with html.Section():
         html.Div(
             "{{ unlisted }} more voxels, in the smallest disputes, cannot be decided one by one.",
@@ -374,7 +374,7 @@ def _readers(page: Any) -> None:
 
 
 def _display(page: Any) -> None:
-    """What else is shown, and how strongly."""
+    """Build the controls for additional overlays and their opacity."""
     with html.Section(), html.Div(classes="row"):
         with html.Label():
             html.Input(
@@ -407,7 +407,7 @@ def _display(page: Any) -> None:
 
 
 def _legend(_page: Any) -> None:
-    """Which colour is which label."""
+    """Build the legend of label colours."""
     with html.Details(classes="section", id="legend", v_if=("legend.length > 1",)):
         html.Summary("Labels: {{ legend.length }}")
         with (
@@ -419,7 +419,7 @@ def _legend(_page: Any) -> None:
 
 
 def _help(page: Any) -> None:
-    """One sheet with all keys."""
+    """Build the help sheet with all keys."""
     with html.Div(
         classes="help", id="help", v_if=("helping",), role="dialog", aria_label="Help", **SPOKEN
     ):
@@ -436,7 +436,7 @@ def _help(page: Any) -> None:
 
 
 def _grey_window(page: Any) -> None:
-    """Grey values."""
+    """Build the controls for the grey-value window."""
     with html.Details(classes="section", v_if=("windows.length",)):
         html.Summary("Window: {{ window_name }}")
         with html.Div(classes="row"):
@@ -462,7 +462,7 @@ def _grey_window(page: Any) -> None:
 
 
 def _findings() -> None:
-    """Reasons not to trust the consensus, or the raters."""
+    """Build the list of reasons not to trust the consensus or the raters."""
     with html.Details(classes="section"):
         html.Summary(
             "Findings about consensus and raters: "

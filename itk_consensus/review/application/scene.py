@@ -1,4 +1,4 @@
-"""A case as nodes of 3D Slicer's scene: image, readers, the map under review, the dispute."""
+"""A case as nodes of 3D Slicer's scene: image, readers, the reviewed map, the dispute."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from itk_consensus.space.boxes import bounding_box, enclosing_box, intersection,
 
 _LABELMAP, _SURFACE = "Binary labelmap", "Closed surface"
 _READER_WIDTH, _RESULT_WIDTH = 2, 4
-#: Above so many voxels a surface takes seconds, and is made only when it is asked for.
+#: For volumes with more voxels, building a surface takes seconds, so it is built only on request.
 MOST_VOXELS_OF_A_SURFACE = 20_000_000
-#: A dispute is hatched finer than its voxels, unless its box has more of them than this.
+#: The hatching of a dispute is finer than its voxels, unless its box has more voxels than this.
 _HATCHED_FINELY = 200_000
 
 
 def rgb(color: str) -> tuple[float, float, float]:
-    """#56B4E9 -> three numbers from 0 to 1."""
+    """Convert a colour such as #56B4E9 to three numbers from 0 to 1."""
     red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return red, green, blue
 
 
 class ReviewScene:
-    """What views show; arrays in, nodes kept current."""
+    """The content of the views; takes arrays and keeps the scene's nodes up to date."""
 
     def __init__(self, app: Any, geometry: ImageGeometry) -> None:
         self.app, self.scene, self.geometry = app, app.scene, geometry
@@ -50,14 +50,14 @@ class ReviewScene:
         self._overlay: Any = None
 
     def show_maps_of(self, rated: Sequence[RatedMap]) -> None:
-        """Get to know the structures and labels whose contours are to be seen."""
+        """Set the structures and labels whose contours will be shown."""
         self.structures = [one.name for one in rated]
         self.labels = {one.name: [label for label in one.labels if label] for one in rated}
         every = [(name, label) for name, labels in self.labels.items() for label in labels]
         self.colors = {pair: label_color(place) for place, pair in enumerate(every)}
 
     def close(self) -> None:
-        """Take everything out of Slicer's scene."""
+        """Remove all nodes from Slicer's scene."""
         self.show_overlay(None)
         self.show_dispute(None)
         for node in (*self._readers, *self._results.values(), self.volume):
@@ -67,11 +67,11 @@ class ReviewScene:
     # -- image and overlay ----------------------------------------------------------------
 
     def show_image(self, image: NDArray[Any]) -> Any:
-        """What readers looked at, below all contours."""
-        self._image = np.ascontiguousarray(image)  # whose memory Slicer shares
+        """Show the image that the readers annotated, below all contours."""
+        self._image = np.ascontiguousarray(image)  # Slicer shares this memory
         scalars = _scalars(self._image, shared=True)
         self.volume = self._volume(image, self._matrix, "vtkMRMLScalarVolumeNode", scalars)
-        # A display that has a window of its own does not look for one in all voxels.
+        # A display node created with its own window does not search all voxels for one.
         display = self.scene.AddNewNodeByClass("vtkMRMLScalarVolumeDisplayNode")
         display.SetAutoWindowLevel(0)
         display.SetAndObserveColorNodeID("vtkMRMLColorTableNodeGrey")
@@ -81,11 +81,11 @@ class ReviewScene:
         return self.volume
 
     def set_window(self, window: float, level: float) -> None:
-        """Grey values that are told apart: how many, and around which."""
+        """Set the grey-value window: its width and its centre."""
         self.volume.GetDisplayNode().SetWindowLevel(window, level)
 
     def show_overlay(self, values: NDArray[Any] | None) -> None:
-        """A heat map over the image, transparent where it is 0; None takes it away."""
+        """Show a heat map over the image, transparent where it is 0; None removes it."""
         if self._overlay is not None:
             self.scene.RemoveNode(self._overlay)
             self._overlay = None
@@ -109,9 +109,9 @@ class ReviewScene:
     # -- contours ---------------------------------------------------------------------------
 
     def add_reader(self, name: str, maps: dict[str, tuple[NDArray[Any], int]]) -> None:
-        """One reader's contours: for each structure the map, and what means not annotated.
+        """Add one reader's contours: a map per structure, and the value of missing annotations.
 
-        Lines of nodes that were made later lie above: the results come first.
+        Nodes that are added later are drawn on top, so results must be added first.
         """
         number = len(self._readers)
         node = self._segmentation(name, width=_READER_WIDTH)
@@ -127,21 +127,21 @@ class ReviewScene:
         self._readers[number].GetDisplayNode().SetVisibility(shown)
 
     def is_reader_shown(self, number: int) -> bool:
-        """Whether a reader's contours are seen."""
+        """Whether a reader's contours are visible."""
         return bool(self._readers[number].GetDisplayNode().GetVisibility())
 
     def show_results(self, shown: bool) -> None:
-        """Show or hide the lines and surfaces of the map under review."""
+        """Show or hide the contours and surfaces of the reviewed map."""
         for node in self._results.values():
             node.GetDisplayNode().SetVisibility(shown)
 
     def set_line_opacity(self, opacity: float) -> None:
-        """How strong all lines are."""
+        """Set the opacity of all contours."""
         for node in (*self._readers, *self._results.values()):
             node.GetDisplayNode().SetOpacity2DOutline(opacity)
 
     def show_result(self, structure: str, labels: NDArray[Any]) -> None:
-        """The map under review: the widest line, below readers', and the surface in 3D."""
+        """Show the reviewed map: the widest line, below those of readers, and the surface in 3D."""
         node = self._results.get(structure)
         if node is None:
             node = self._results[structure] = self._segmentation(
@@ -157,7 +157,7 @@ class ReviewScene:
         node.Modified()
 
     def show_change(self, dispute: Dispute, labels: NDArray[Any]) -> None:
-        """Show the map under review where a dispute lies, without going through the volume."""
+        """Update the reviewed map in the region of a dispute, without scanning the volume."""
         node = self._results[dispute.structure]
         flat = labels.reshape(-1)[dispute.places]
         where = np.unravel_index(dispute.places % int(np.prod(self.shape)), self.shape)
@@ -181,13 +181,14 @@ class ReviewScene:
         node.Modified()
 
     def result_node(self, structure: str) -> Any:
-        """The segmentation that Slicer's editor paints on."""
+        """Return the segmentation node that Slicer's editor paints on."""
         return self._results[structure]
 
     def painted(self, structure: str, shown: NDArray[Any]) -> tuple[Places, NDArray[Any]]:
-        """Voxels at which the segments differ from the map that was shown, and their labels.
+        """Return the voxels at which the segments differ from the shown map, and their labels.
 
-        What that has beyond the labels, undecided, stays where nothing was painted.
+        Values of the map without a segment (undecided voxels) are kept wherever nothing was
+        painted.
         """
         segmentation = self._results[structure].GetSegmentation()
         parts = []
@@ -211,13 +212,13 @@ class ReviewScene:
         return np.ravel_multi_index(places, self.shape).astype(np.int64), after[where]
 
     def make_surfaces(self) -> None:
-        """Surfaces of the map under review, for the 3D view; from now on they follow it."""
+        """Build the surfaces of the reviewed map for the 3D view, and keep them up to date."""
         self._has_surfaces = True
         for node in self._results.values():
             self._make_surface(node)
 
     def renew_surface(self, structure: str) -> None:
-        """Make the surface of a structure again, which was painted on."""
+        """Rebuild the surface of a structure after painting."""
         self._make_surface(self._results[structure])
 
     def _make_surface(self, node: Any) -> None:
@@ -229,7 +230,7 @@ class ReviewScene:
     # -- the dispute ------------------------------------------------------------------------
 
     def show_dispute(self, dispute: Dispute | None) -> None:
-        """Hatch the region that is to be decided, as a part of the image: all lines lie above."""
+        """Hatch the region to be decided, as an image overlay so that contours stay on top."""
         if self._hatching is not None:
             self.scene.RemoveNode(self._hatching)
             self._hatching = None
@@ -242,14 +243,15 @@ class ReviewScene:
             view.schedule_render()
 
     def set_hatching_opacity(self, opacity: float) -> None:
-        """How strong the hatching of the dispute is; 0 hides it."""
+        """Set the opacity of the dispute's hatching; 0 hides it."""
         self._hatching_opacity = opacity
         for view in self.app.view_manager.get_slice_views():
             view._logic.GetSliceCompositeNode().SetLabelOpacity(opacity)
             view.schedule_render()
 
     def _hatched(self, dispute: Dispute) -> Any:
-        # Its own box, without going through the volume: a jump must not be waited for.
+        # Compute the bounding box without scanning the volume, so that jumping to a dispute is
+        # fast.
         where = np.unravel_index(dispute.places % int(np.prod(self.shape)), self.shape)
         box = [slice(int(axis.min()), int(axis.max()) + 1) for axis in where]
         mask = np.zeros([side.stop - side.start for side in box], np.uint8)
@@ -261,7 +263,7 @@ class ReviewScene:
         mask *= (z + y + x) % (finer + 1) < max(1, finer - 1)
         matrix = vtkMatrix4x4()
         matrix.DeepCopy(self._matrix)
-        # Of the corner of the first voxel, and of the middle of the first that is finer.
+        # Corner of the first voxel, and centre of the first finer voxel.
         first = [side.start - 0.5 + 0.5 / finer for side in reversed(box)]
         place = self._matrix.MultiplyPoint((*first, 1.0))
         for row in range(3):
@@ -274,7 +276,7 @@ class ReviewScene:
         return node
 
     def _dispute_colors(self) -> Any:
-        """A table of colours that has the dispute's, made once."""
+        """Return a colour table that contains the dispute colour; it is created once."""
         node = self.scene.GetFirstNodeByName("dispute colors")
         if node is None:
             node = self.scene.AddNewNodeByClass("vtkMRMLColorTableNode", "dispute colors")
@@ -287,20 +289,20 @@ class ReviewScene:
     # -- views ------------------------------------------------------------------------------
 
     def ras(self, index: Sequence[int]) -> tuple[float, float, float]:
-        """Where a voxel lies, in Slicer's coordinates."""
+        """Return the position of a voxel in Slicer's coordinates."""
         z, y, x = (0, 0, 0, *index)[-3:]
         place = self._matrix.MultiplyPoint((float(x), float(y), float(z), 1.0))
         return float(place[0]), float(place[1]), float(place[2])
 
     def index_of(self, ras: Sequence[float]) -> tuple[int, int, int]:
-        """The voxel at a place in Slicer's coordinates, also where it lies outside."""
+        """Return the voxel index at a position in Slicer's coordinates, which may be outside."""
         inverse = vtkMatrix4x4()
         vtkMatrix4x4.Invert(self._matrix, inverse)
         x, y, z = (round(v) for v in inverse.MultiplyPoint((*ras, 1.0))[:3])
         return z, y, x
 
     def axis_along(self, normal: Sequence[float]) -> int:
-        """Which array axis goes most along a direction of Slicer's coordinates."""
+        """Return the array axis closest to a direction in Slicer's coordinates."""
         matrix = self._matrix
         along = [
             abs(sum(matrix.GetElement(row, column) * normal[row] for row in range(3)))
@@ -310,11 +312,11 @@ class ReviewScene:
         return 2 - int(np.argmax(along))
 
     def holds(self, index: Sequence[int]) -> bool:
-        """Whether the volume has such a voxel."""
+        """Whether an index lies inside the volume."""
         return all(0 <= at < side for at, side in zip(index, self.shape, strict=True))
 
     def jump(self, index: Sequence[int]) -> tuple[float, float, float]:
-        """Let every slice view show a voxel in its middle; returns where that is."""
+        """Centre every slice view on a voxel; return its position."""
         place = self.ras(index)
         for view in self.app.view_manager.get_slice_views():
             view.get_view_node().JumpSliceByCentering(*place)
@@ -322,7 +324,7 @@ class ReviewScene:
         return place
 
     def set_crosshair(self, place: Sequence[float]) -> None:
-        """Mark a place in all planes."""
+        """Show a crosshair at a position in all planes."""
         for number in range(self.scene.GetNumberOfNodesByClass("vtkMRMLCrosshairNode")):
             crosshair = self.scene.GetNthNodeByClass(number, "vtkMRMLCrosshairNode")
             crosshair.SetCrosshairMode(slicer.vtkMRMLCrosshairNode.ShowSmallBasic)
@@ -349,7 +351,7 @@ class ReviewScene:
         inside: NDArray[np.bool_],
         color: tuple[float, float, float],
     ) -> None:
-        """Make a mask a segment; only the part that holds anything goes to Slicer."""
+        """Make a mask a segment; only its bounding box is passed to Slicer."""
         inside = inside.reshape(self.shape)
         box = bounding_box(inside) or tuple(slice(0, 1) for _ in range(3))
         self._set_part(node, (structure, label), (inside[box], box), color)
@@ -361,7 +363,7 @@ class ReviewScene:
         part: tuple[NDArray[np.bool_], tuple[slice, ...]],
         color: tuple[float, float, float],
     ) -> None:
-        """Make a part of a mask, and where it lies, the segment of a structure and label."""
+        """Make part of a mask, at its position, the segment of a structure and label."""
         (structure, label), (inside, box) = named, part
         image = slicer.vtkOrientedImageData()
         z, y, x = box
@@ -406,7 +408,7 @@ def _scalars(array: NDArray[Any], *, shared: bool = False) -> Any:
 def _array_of(
     image: Any, shape: tuple[int, ...]
 ) -> tuple[NDArray[Any], tuple[slice, slice, slice]]:
-    """Voxels of a segment, and where in the volume they lie; what lies outside is cut off."""
+    """Return a segment's voxels and their position; voxels outside the volume are cropped."""
     x0, x1, y0, y1, z0, z1 = image.GetExtent()
     scalars = image.GetPointData().GetScalars()
     if scalars is None or x1 < x0 or y1 < y0 or z1 < z0:
@@ -425,7 +427,7 @@ def _array_of(
 
 
 def _voxels_to_ras(geometry: ImageGeometry) -> Any:
-    """ITK's space is left, posterior, superior; Slicer's right, anterior, superior."""
+    """Return the voxel-to-RAS matrix; ITK's coordinates are LPS, Slicer's are RAS."""
     dimension = geometry.dimension
     affine = np.eye(4)
     inner = min(3, dimension)

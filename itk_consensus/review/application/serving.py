@@ -1,4 +1,4 @@
-"""The application as a server of this machine, for one browser, until it is ended."""
+"""The application as a local server for one browser, until the reviewer ends it."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def serve(
     who: str = "",
     port: int = 0,
 ) -> None:
-    """Show cases until the reviewer ends the application, or Ctrl-C does.
+    """Serve cases until the reviewer ends the application or presses Ctrl-C.
 
     Parameters
     ----------
     ready : callable
-        Told the address, with its token, when the page can be opened.
+        Called with the address, including its token, when the page can be opened.
     who : str
-        The reviewer; who is not known is asked before the first decision.
+        The reviewer; if empty, the page asks for a name before the first decision.
     port : int
-        0 takes one that is free.
+        0 selects a free port.
     """
     asyncio.run(_serve(cases, ready, who, port))
 
@@ -59,7 +59,7 @@ async def _serve(
     def open_case(number: int) -> None:
         task = asyncio.ensure_future(page.open(number, ask))
         opening.add(task)
-        # A case that cannot be opened ends the application, which then says why.
+        # If a case cannot be opened, end the application, which then reports the reason.
         task.add_done_callback(lambda done: ended.set() if done.exception() else None)
 
     page = ReviewPage(server, cases, who, open_case, ended.set)
@@ -81,7 +81,7 @@ async def _serve(
                 open_browser=False,
                 show_connection_info=False,
                 timeout=0,
-                thread=True,  # which only means that it leaves signals to us
+                thread=True,  # this only means that trame leaves signal handling to us
             )
         waiting = asyncio.ensure_future(ended.wait())
         await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -98,12 +98,13 @@ async def _serve(
 
 @contextlib.contextmanager
 def _ending_by_signal(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> Iterator[None]:
-    """Ctrl-C ends the review as its button does; every decision is on disk already."""
+    """End the review on Ctrl-C as by its button; all decisions are already on disk."""
     known = (signal.SIGINT, signal.SIGTERM)
     try:
         for one in known:
             loop.add_signal_handler(one, ended.set)
-    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
+    # on Windows, or outside the main thread
+    except (NotImplementedError, RuntimeError, ValueError):
         yield
         return
     try:
@@ -115,7 +116,7 @@ def _ending_by_signal(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> 
 
 @contextlib.contextmanager
 def _silent_when_closed(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """A page that is closed while a picture is on its way to it is no error."""
+    """Suppress the error that occurs if a page is closed while an image is being sent to it."""
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if not isinstance(context.get("exception"), ConnectionResetError):
@@ -123,7 +124,7 @@ def _silent_when_closed(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
     def is_said(record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
-        # Its next lines say which exception was raised.
+        # The next lines of the log state which exception was raised.
         unsaid = ("Exception raised", "ConnectionResetError(", "closing transport")
         text = record.getMessage()
         return not isinstance(error, ConnectionResetError) and not any(u in text for u in unsaid)
@@ -142,7 +143,7 @@ def _silent_when_closed(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _command_line_of_its_own() -> Iterator[None]:
-    """trame reads the command line, which is ours."""
+    """Hide our command line from trame, which would parse it."""
     words = sys.argv
     sys.argv = words[:1]
     try:
@@ -153,7 +154,7 @@ def _command_line_of_its_own() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _silent_start() -> Iterator[None]:
-    """Its web server prints a line, which nobody asked for."""
+    """Suppress the line that trame's web server prints at startup."""
     said = os.environ.get("WSLINK_READY_MSG")
     os.environ["WSLINK_READY_MSG"] = ""
     try:

@@ -1,4 +1,4 @@
-"""Three planes and a surface: where they are, what is under the mouse, grey values, and tools."""
+"""Three slice views and a 3D view: layout, values under the mouse, grey values, and tools."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from itk_consensus.images.grey_windows import CT_WINDOWS, GreyWindow, windows_fo
 from itk_consensus.review.application.scene import ReviewScene
 from itk_consensus.review.application.words import SPOKEN, letters
 
-#: Left, right, top and bottom of each of Slicer's slice views, and what it is called.
+#: Letters at the left, right, top and bottom of each of Slicer's slice views, by the view's name.
 _LETTERS = {"Red": "RLAP", "Green": "RLSI", "Yellow": "APSI"}
 _NAMES = {"Red": "axial", "Green": "coronal", "Yellow": "sagittal"}
-#: Dragging over so many pixels doubles the width, or moves the level by the width.
+#: Dragging over this many pixels doubles the window width, or moves the level by one width.
 _PIXELS_OF_A_WINDOW = 300.0
 _LAYOUT = "Quad View"
 
 
 class Views:
-    """Slicer's views, and everything about them that is not a contour.
+    """Slicer's views, except for the contours in them.
 
     Parameters
     ----------
     pointed : callable
-        Told the place, in Slicer's coordinates, that was clicked.
+        Called with the clicked position in Slicer's coordinates.
     """
 
     def __init__(self, app: SlicerApp, server: Any, pointed: Callable[[], None]) -> None:
@@ -57,7 +57,8 @@ class Views:
             (RemoteThreeDViewFactory, ThreeDView, self._surface_view_ui),
         ):
             made = factory(server, populate_view_ui_f=build, rca_encoder="jpeg", target_fps=30.0)
-            # A view that is being made would draw itself a hundred times, for nobody.
+            # Without this, each view would be rendered about a hundred times while it is being
+            # created.
             made._view_ctor = partial(view, scheduled_render_strategy=NoScheduleRendering())
             app.view_manager.register_factory(made)
         self.layouts = LayoutManager(app.scene, app.view_manager, server)
@@ -66,7 +67,7 @@ class Views:
         server.trigger("review_view")(self.on_view)
 
     def close_case(self) -> None:
-        """Forget the case before."""
+        """Remove the previous case."""
         self.scene, self._image, self._windows = None, None, []
         self._mouse.clear()
         for tag in _LETTERS:
@@ -78,7 +79,7 @@ class Views:
     # -- image and grey values ------------------------------------------------------------------
 
     def show_image(self, scene: ReviewScene, image: NDArray[Any], drawn: Mask | None) -> None:
-        """Show an image, in the window in which readers look at what was drawn."""
+        """Show an image with the grey-value window used for the structures that were drawn."""
         self.scene, self._image = scene, image
         scene.show_image(image)
         self._windows = windows_for(image, drawn)
@@ -87,7 +88,7 @@ class Views:
         self.fit()
 
     def show_black(self, scene: ReviewScene) -> None:
-        """Without an image: black, on which contours are seen."""
+        """Show a black image under the contours if there is none."""
         self.scene, self._image = scene, None
         scene.show_image(np.zeros(scene.shape, np.uint8))
         scene.set_window(2, 1)
@@ -97,13 +98,13 @@ class Views:
         self.fit()
 
     def fit(self) -> None:
-        """Let every plane show all of the image."""
+        """Fit the whole image into every plane."""
         for view in self._slice_views().values():
             view.fit_view_to_content()
         self.tell()
 
     def fit_surface(self) -> None:
-        """Look at the surface from the front, whole."""
+        """Show the whole surface from the front."""
         for view in self.app.view_manager.get_threed_views():
             view.reset_view()
 
@@ -115,13 +116,13 @@ class Views:
         self.tell()
 
     def choose_window(self, name: str) -> None:
-        """Take one of the windows that the modality is used to."""
+        """Select one of the modality's usual grey-value windows."""
         for window in self._windows:
             if window.name == name:
                 self._set_window(window)
 
     def set_window(self, width: Any, level: Any) -> None:
-        """Take a window by hand."""
+        """Set the grey-value window manually."""
         try:
             window = GreyWindow("by hand", max(float(width), 1e-6), float(level))
         except (TypeError, ValueError):
@@ -138,7 +139,7 @@ class Views:
     # -- what is under the mouse ----------------------------------------------------------------
 
     def on_view(self, what: str, tag: str, x: float, y: float) -> None:
-        """Something that was done on a view; places are shares of its width and height."""
+        """Handle a mouse event on a view; positions are fractions of its width and height."""
         with self.state:
             if what == "maximise":
                 self.state.maximised = "" if self.state.maximised else str(tag)
@@ -166,7 +167,7 @@ class Views:
         return float(place[0]), float(place[1]), float(place[2])
 
     def scroll(self, tag: str, by: int) -> None:
-        """Show the next slice of a plane, or the one before."""
+        """Show the next or the previous slice of a plane."""
         view = self._slice_views().get(tag if tag in _LETTERS else "Red")
         if view is not None and self.scene is not None:
             low, high = view.get_slice_range()
@@ -174,7 +175,7 @@ class Views:
             view.set_slice_value(min(max(value, low), high))
 
     def slice_shown(self) -> int:
-        """Which of the image's slices is seen; of the third axis from the end."""
+        """Return the index of the displayed slice along the third axis from the end."""
         assert self.scene is not None
         return self.scene.index_of(self._middle("Red"))[0]
 
@@ -182,14 +183,14 @@ class Views:
         return self._place(tag, 0.5, 0.5)
 
     def tell(self, at: tuple[float, float, float] | None = None) -> None:
-        """Bring the corners of all planes up to date; `at` is the place they are about."""
+        """Update the corner texts of all planes; `at` is the position that they describe."""
         for tag in _LETTERS:
             if at is not None:
                 self._mouse[tag] = at
             self._tell_corner(tag)
 
     def _tell_corner(self, tag: str) -> None:
-        """Slice, place, value and window, in the corner of a plane."""
+        """Write slice, position, value and window in the corner of a plane."""
         scene = self.scene
         if scene is None:
             return
@@ -213,7 +214,7 @@ class Views:
     def _unit(self) -> str:
         return "HU" if CT_WINDOWS[0] in self._windows else "intensity"
 
-    # -- how they are built ---------------------------------------------------------------------
+    # -- construction ---------------------------------------------------------------------------
 
     def _slice_view_ui(self, server: Any, _view_id: str, view: Any) -> None:
         tag = view.get_singleton_tag()
@@ -222,7 +223,8 @@ class Views:
             for letter, side in sides:
                 html.Span(letter, classes=side)
             html.Span(f"{{{{ corner_{tag} }}}}", classes="corner", id=f"corner-{tag}")
-        # Lines of two pixels need no samples between pixels, which would take as long as the rest.
+        # Lines two pixels wide need no multisampling, which would take as long as all other
+        # rendering.
         view.render_window().SetMultiSamples(0)
         name = _NAMES.get(tag, tag)
         with html.Div(classes="view-tools"):

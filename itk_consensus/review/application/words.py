@@ -1,4 +1,4 @@
-"""What the panel says of disputes and decisions."""
+"""Texts of the panel about disputes and decisions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from itk_consensus.review.disputes import Dispute
 from itk_consensus.review.one_review import Stroke
 from itk_consensus.review.rater_colors import rater_color
 
-#: Readers that have a key.
+#: Number of readers that have a shortcut key.
 _KEYS = 9
 
-#: Reasons that are common; others are typed.
+#: Common reasons to choose from; others are typed.
 REASONS = (
     "edge is clear",
     "partial volume",
@@ -23,10 +23,10 @@ REASONS = (
     "beyond the protocol",
 )
 
-#: trame writes only attributes of an element that it is told of.
+#: trame writes only those attributes of an element that are declared.
 SPOKEN = {"__properties": [("aria_label", "aria-label"), "role", "value"]}
 
-#: Keys and what else a hand can do, for the help sheet.
+#: Keys and mouse actions for the help sheet.
 HELP = (
     ("PageDown, PageUp, n, p", "the next dispute, the one before"),
     ("c", "as the consensus has it"),
@@ -46,7 +46,7 @@ HELP = (
 
 
 def letters(place: Sequence[float]) -> str:
-    """Right, anterior, superior in mm, each with the letter of its side."""
+    """Format a position as right, anterior, superior in mm, each with the letter of its side."""
     sides = (("R", "L"), ("A", "P"), ("S", "I"))
     return (
         " ".join(
@@ -58,7 +58,7 @@ def letters(place: Sequence[float]) -> str:
 
 
 def markers(dispute: Dispute, names: Sequence[str]) -> str:
-    """Who marked a dispute; of who marked a part, how much."""
+    """List the readers who marked a dispute; for partial marks, with their extent."""
     return (
         ", ".join(
             name if share > 0.995 else f"{name} {100 * share:.0f} %"
@@ -70,7 +70,7 @@ def markers(dispute: Dispute, names: Sequence[str]) -> str:
 
 
 class DecisionWords:
-    """Names of readers and of a structure's labels, as decisions are said with them."""
+    """Names of readers and of a structure's labels, used in the texts of decisions."""
 
     def __init__(
         self,
@@ -83,21 +83,21 @@ class DecisionWords:
         self._names, self.colors = names or {}, dict(colors or {})
 
     def name(self, label: int) -> str:
-        """What a label is called."""
+        """Return the name of a label."""
         return self._names.get(label, f"label {label}")
 
     def label(self, label: int) -> str:
-        """What a label is called as a decision; of a single one, whether it is there."""
+        """Return a label's name for a decision; for a single label, whether it is present."""
         if not label:
             return "out"
         return "in" if len(self.labels) == 1 else self.name(label)
 
     def claimed(self, dispute: Dispute) -> str:
-        """Which labels a dispute is about."""
+        """Return the names of the labels that a dispute is about."""
         return ", ".join(self.name(label) for label in dispute.labels if label)
 
     def probabilities(self, dispute: Dispute) -> str:
-        """The fuser's, of each label that is claimed."""
+        """Format the fuser's probability of each claimed label."""
         only = len(dispute.probability) == 1
         return ", ".join(
             f"p {p:.2f}" if only else f"p {self.name(label)} {p:.2f}"
@@ -105,7 +105,7 @@ class DecisionWords:
         )
 
     def decision(self, decision: Decision | None) -> str:
-        """A decision as people say it; empty if there is none."""
+        """Describe a decision; an empty string if there is none."""
         if decision is None:
             return ""
         if decision.choice == "rater":
@@ -117,7 +117,7 @@ class DecisionWords:
     def choices(
         self, dispute: Dispute, decision: Decision | None, *, with_consensus: bool = True
     ) -> list[dict[str, Any]]:
-        """Buttons of a dispute."""
+        """Return the buttons for a dispute."""
         binary = len(self.labels) == 1
         rows: list[tuple[str, int | None, str, str]] = []
         if with_consensus:
@@ -152,14 +152,14 @@ class DecisionWords:
 
 
 def _choice_of(decision: Decision | None) -> tuple[str, int | None] | None:
-    """What was chosen, and which label or rater."""
+    """Return the kind of a decision and the label or rater that was chosen."""
     if decision is None:
         return None
     return decision.choice, decision.label if decision.choice == "label" else decision.rater
 
 
 def stroke_words(stroke: Stroke, voxel_ml: float) -> str:
-    """What a stroke changed, and what it did not."""
+    """Describe what a stroke changed, and what it left unchanged."""
     said = [
         f"{voxels} voxels ({voxels * voxel_ml:.2g} ml) of dispute {number}"
         for number, voxels in sorted(stroke.drafted.items(), key=lambda pair: -pair[1])[:3]

@@ -1,1 +1,1 @@
-"""Votes and their neighbourhood."""
+"""Votes in the neighbourhood of a voxel."""

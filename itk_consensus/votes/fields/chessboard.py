@@ -1,8 +1,8 @@
 """A Markov random field on the open (undecided) voxels, coloured like a chessboard.
 
 No two voxels of one colour share a face, so all voxels of one colour can be updated at once, given
-those of the other. Each voxel has a non-negligible belief in few labels only, so beliefs are stored
-as lists.
+those of the other colour. At each voxel only few labels have a non-negligible belief, so beliefs
+are stored as lists.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from itk_consensus.votes.label_weights import LabelWeights
 #: Flat indices in a volume, of the smallest dtype that holds them.
 Places = NDArray[np.unsignedinteger[Any]]
 
-#: In nats: labels this far below a voxel's most probable one are dropped.
+#: In nats: labels this far below a voxel's most probable label are dropped.
 NEGLIGIBLE = 30.0
 
 
 class LabelLists(NamedTuple):
-    """n lists of labels, each label with a value."""
+    """n lists of labels, with a value for each label."""
 
-    ends: NDArray[np.int64]  #: (n + 1,) list i spans ends[i] to ends[i + 1]
+    ends: NDArray[np.int64]  #: (n + 1,) bounds: list i spans ends[i] to ends[i + 1]
     labels: NDArray[np.uint16]
     values: NDArray[Any]
 
@@ -58,7 +58,7 @@ class Sweep(NamedTuple):
 
     beliefs: LabelLists
     agreement: float  #: Expected weight of agreeing neighbours
-    settled: float  #: The same for settled neighbours
+    settled: float  #: Expected weight of agreeing settled neighbours
     entropy: float
     votes: float  #: Expected log probability of the votes, weighted by `counted`
 
@@ -86,9 +86,9 @@ class Chessboard:
         candidates : LabelLists
             Candidate labels of each pattern, with the log scores of the votes.
         counted : (P,) ndarray
-            Share of a pattern's voxels that count in `Sweep.votes`.
+            Share of each pattern's voxels that is counted in `Sweep.votes`.
         weight : float
-            Log odds that a neighbour of weight 1 agrees.
+            Log odds contributed by an agreeing neighbour of weight 1.
         """
         beliefs, sums = _kernels.field_sweep(
             self._grid,
@@ -105,13 +105,16 @@ class Chessboard:
     def weight_slope(
         self, colour: int, own: LabelLists, others: LabelLists, weight: float
     ) -> tuple[float, float]:
-        """First and negated second derivative of the log pseudo-likelihood by the weight."""
+        """Return the first and negated second derivative of the pseudo-likelihood.
+
+        The derivatives are those of the logarithm, with respect to the weight.
+        """
         return _kernels.field_weight_slope(
             self._grid, colour, own, others, weight, current().threads
         )
 
     def counts(self, colour: int, beliefs: LabelLists, counted: Floats) -> Floats:
-        """(J, K, K) expected number of voxels of one colour by [rater, observed, true]."""
+        """Return the (J, K, K) expected voxels of one colour [rater, observed, true]."""
         return _kernels.field_counts(
             self._grid,
             colour,
@@ -131,7 +134,7 @@ class Chessboard:
         reach: float,
         least: float,
     ) -> LabelLists:
-        """For each open pattern, the labels with a log score within `reach` of the best.
+        """Return, for each open pattern, the labels with a log score within `reach` of the best.
 
         Parameters
         ----------
@@ -139,7 +142,7 @@ class Chessboard:
             Performance [rater, observed, true]; NaN counts as probability 0.
         prior : (R, K) ndarray
         prior_rows : (P,) ndarray or None
-            Row of the prior for each pattern; None: the first.
+            Row of the prior for each pattern; None: the first row for all.
         least : float
             Lower bound of the log scores.
         """
@@ -159,7 +162,7 @@ class Chessboard:
         )
 
     def by_label(self, white: LabelLists, black: LabelLists) -> LabelWeights:
-        """(K, N) beliefs of the white voxels, followed by the black ones."""
+        """Return (K, N) beliefs of the white voxels, followed by those of the black ones."""
         of = []
         for label in range(self.patterns.number_of_labels):
             voxels, values = [], []
@@ -173,9 +176,9 @@ class Chessboard:
 
 
 def neighbour_weights(spacing: tuple[float, ...]) -> dict[int, float]:
-    """Weight of a neighbour along each array axis: smallest voxel side over its distance.
+    """Return neighbour weights along each array axis: smallest voxel side over distance.
 
-    In 4D the first array axis holds independent volumes and has no neighbours.
+    In 4D the first array axis indexes independent volumes and has no neighbours.
     """
     axes = space_axes(len(spacing))
     nearest = min(spacing[axis] for axis in axes)
@@ -185,14 +188,14 @@ def neighbour_weights(spacing: tuple[float, ...]) -> dict[int, float]:
 def chessboard(
     patterns: DecisionPatterns, settled: NDArray[np.bool_], spacing: tuple[float, ...]
 ) -> Chessboard:
-    """Find the open voxels and divide them into two colours.
+    """Return the open voxels, divided into two colours.
 
     Parameters
     ----------
     patterns : DecisionPatterns
-        With codes.
+        Patterns, which must have codes.
     settled : (P,) ndarray of bool
-        Patterns whose voxels keep the label that all raters agree on; all others are open.
+        Patterns whose voxels keep the label on which all raters agree; all other patterns are open.
     spacing : tuple of float
         Voxel size per array axis.
     """
@@ -207,7 +210,8 @@ def chessboard(
     row_of[patterns.slots] = np.arange(len(settled))
     is_black = _parity(voxels, patterns.codes.shape)
     if len(voxels):
-        # The corner of their bounding box is white, so that padding the volume changes nothing.
+        # The corner of their bounding box is white, so that padding the volume does not change the
+        # colours.
         box = patterns.region(~settled, [1] * patterns.codes.ndim)
         is_black ^= sum(1 - part.start for part in box) % 2 == 1
     colours, rows = [], []
@@ -233,7 +237,7 @@ def chessboard(
 
 
 def _parity(voxels: Places, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """(N,) whether the sum of a voxel's coordinates is odd."""
+    """Return (N,) whether the sum of a voxel's coordinates is odd."""
     odd = np.zeros(len(voxels), bool)
     step = 1
     for size in reversed(shape):

@@ -20,7 +20,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 @dataclass(frozen=True)
 class LabelDistances:
-    """Signed distances in mm, as those of `signed_distance`, to each rater's contour."""
+    """Signed distances to each rater's contour in mm, as computed by `signed_distance`."""
 
     patterns: DecisionPatterns
     spacing: Sequence[float]
@@ -34,7 +34,7 @@ class LabelDistances:
         *,
         with_missing: bool = False,
     ) -> Floats32:
-        """(R, n) distances of voxels in a box to a label of some raters.
+        """Return (R, n) distances of voxels in a box to a label, as drawn by some raters.
 
         Parameters
         ----------
@@ -43,7 +43,7 @@ class LabelDistances:
         places : (n,) ndarray
             Flat indices of the voxels in the box.
         with_missing : bool
-            Whether voxels that are not annotated, or outside the mask, count as drawn.
+            Whether voxels that are not annotated, or outside the mask, count as part of the label.
         """
         distances = np.empty((len(raters), len(places)), np.float32)
         self._measure(raters, label, region, places, with_missing, None, distances)
@@ -58,7 +58,7 @@ class LabelDistances:
         region: Box,
         places: NDArray[np.intp],
     ) -> None:
-        """Add the distances to each rater's label, times the (R,) weights, to (n,) sums."""
+        """Add the distances to each rater's label, multiplied by (R,) weights, to the (n,) sums."""
         self._measure(raters, label, region, places, False, weights, sums)
 
     def _measure(
@@ -75,7 +75,8 @@ class LabelDistances:
         codes, threads = self.patterns.codes, current().threads
         assert codes is not None, "checked by _votes_by_code"
         size = [part.stop - part.start for part in region]
-        # Each thread needs a box of distances: process several at a time only if they are small.
+        # Each thread needs a temporary box of distances: process several at a time only if they are
+        # small.
         at_once = min(max(1, codes.size // max(1, int(np.prod(size)))), threads)
         _kernels.label_distances(
             codes,
@@ -94,7 +95,7 @@ class LabelDistances:
 
     @cached_property
     def _votes_by_code(self) -> NDArray[Any]:
-        """(J, codes) each rater's label index at the voxels of each code."""
+        """(J, codes) label index assigned by each rater to the voxels of each code."""
         patterns = self.patterns
         if patterns.codes is None or patterns.slots is None:
             raise InputError("LabelDistances: a merged table has no voxels")

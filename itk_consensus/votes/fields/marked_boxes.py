@@ -14,12 +14,12 @@ from itk_consensus.votes.label_stack import LabelStack
 
 
 def boxes_of_stack(stack: LabelStack) -> list[Box | None]:
-    """Bounding box of each label of a stack with at most four axes; None for unused labels.
+    """Return the bounding box of each label of a stack; None for unused labels.
 
     Parameters
     ----------
     stack : LabelStack
-        Its mask is ignored.
+        Stack with at most four axes; its mask is ignored.
     """
     shape = four_axes(stack.shape)
     found = _kernels.label_boxes(stack.votes(), len(stack.labels), shape, current().threads)
@@ -31,7 +31,7 @@ def boxes_of_stack(stack: LabelStack) -> list[Box | None]:
 
 
 def boxes_of_patterns(patterns: DecisionPatterns) -> list[Box | None]:
-    """Bounding box of each label of patterns, inside their mask; None for unused labels."""
+    """Return the bounding box of each label inside the patterns' mask; None for unused labels."""
     boxes: list[Box | None] = [None] * patterns.number_of_labels
     numbers = np.where(patterns.present, patterns.patterns.astype(np.int32) + 1, 0)
     for rater in np.ascontiguousarray(numbers.T):

@@ -18,44 +18,44 @@ from itk_consensus.space.tiles import four_axes
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.vote_tiles import label_frequencies
 
-#: Voxels per axis of a tile; patches that cross its border are computed by both tiles.
+#: Number of voxels per axis of a tile; patches that cross its border are computed by both tiles.
 TILE = (32, 48, 40)
 
-#: Tiles per thread between two progress reports; one may take a second.
+#: Number of tiles per thread between two progress reports; one tile may take a second.
 TILES_AT_ONCE = 8
 
-#: Most shifts in a search, and most voxels in a patch.
+#: Maximum number of shifts in a search, and maximum number of voxels in a patch.
 MOST_STEPS = 2**16 - 1
 
 
 class ScaledImage(NamedTuple):
     """An image whose intensities are scale * (value - centre)."""
 
-    values: NDArray[Any]  #: Finite numbers of any type
+    values: NDArray[Any]  #: Finite values of any numeric type
     centre: float
     scale: float
 
 
 @dataclass(frozen=True)
 class PatchRule:
-    """How patches are compared, and how the atlases are weighted by it."""
+    """Rule for comparing patches and weighting the atlases accordingly."""
 
     #: Radii, in voxels per array axis, of the patch, and of the box in which each atlas is searched
-    #: for the most similar patch. If normalised patches are equal, the one nearest in mean
-    #: is chosen; of equal ones, the one with the smallest shift.
+    #: for the most similar patch. Among equal normalised patches, the one with the closest mean is
+    #: used; if these are equal too, the one with the smallest shift.
     patch: tuple[int, ...]
     search: tuple[int, ...]
-    #: Whether patches are standardised: mean subtracted, and divided by the standard deviation, of
-    #: which `smallest_spread` is the lower bound. Otherwise scaled intensities are compared.
+    #: Whether patches are standardised by subtracting the mean and dividing by the standard
+    #: deviation, whose lower bound is `smallest_spread`. Otherwise scaled intensities are compared.
     normalised: bool = True
     smallest_spread: float = 0.1
     #: Whether weights account for correlated errors of atlases, (M + alpha I)^-1 1; otherwise each
     #: atlas is weighted by its own mean squared error, (1 + error / alpha)^-beta.
     joint: bool = True
     beta: float = 2.0  #: Exponent of the errors
-    alpha: float = 0.1  #: Above 0
-    #: Whether joint weights are optimal under the constraint >= 0; otherwise they are optimal
-    #: without it, and negative ones are set to 0.
+    alpha: float = 0.1  #: Regularisation, greater than 0
+    #: Whether joint weights are optimised under the constraint >= 0; otherwise they are optimised
+    #: without it, and negative weights are set to 0.
     constrained: bool = False
 
 
@@ -64,17 +64,19 @@ class PatchShares(NamedTuple):
 
     places: NDArray[np.int64]  #: (N,) flat indices in the volume
     numbers: NDArray[np.uint16]  #: (N,) number of labels at each voxel
-    labels: NDArray[np.uint16]  #: Label indices, increasing at each voxel
-    shares: NDArray[np.float32]  #: Share of each label; they sum to 1 at a voxel that has any
+    labels: NDArray[np.uint16]  #: Label indices, in increasing order at each voxel
+    #: Share of each label; the sum is 1 at each voxel with at least one label
+    shares: NDArray[np.float32]
 
 
 class PatchVotes(NamedTuple):
     """Result of patch-based voting."""
 
-    decision: NDArray[Any]  #: Label index per voxel of the volume, or a code of `votes.ties`
-    parts: list[PatchShares]  #: Of the voxels that atlases disagree on, by groups of tiles
+    decision: NDArray[Any]  #: Label index of each voxel of the volume, or a code of `votes.ties`
+    parts: list[PatchShares]  #: Shares at the voxels on which atlases disagree, by groups of tiles
     weights: Floats  #: (J,) summed weight of each atlas over these voxels
-    frequencies: Floats  #: (K,) share of each label in all votes, for voxels that none annotated
+    #: (K,) share of each label in all votes, for voxels that no atlas annotated
+    frequencies: Floats
     images: list[NDArray[np.float32]]  #: Fused atlas images by modality, if requested
 
 
@@ -94,15 +96,15 @@ def patch_votes(
     Parameters
     ----------
     stack : LabelStack
-        Votes of the atlases. Edge voxels of images and votes are repeated beyond the edge.
+        Votes of the atlases. Edge voxels of images and votes are repeated beyond the image.
     target, atlases : sequence of images
-        Images by modality; of the present atlases only.
+        Images by modality, for the present atlases only.
     weights : (J,) sequence of float, optional
-        Weight of each present atlas, in addition to the weights from its images.
+        Weight of each present atlas, in addition to the weights derived from its images.
     exclusions : mapping from label index to ndarray, optional
-        Voxels (not 0) where a label is impossible.
+        Masks (not 0) of the voxels where a label is impossible.
     fuse_images : bool
-        Whether the atlases' intensities are fused too, at each voxel inside the mask.
+        Whether to also fuse the atlases' intensities, at each voxel inside the mask.
     """
     votes = stack.votes()
     if len(votes) != len(atlases) or not rule.alpha > 0:
@@ -155,14 +157,14 @@ def patch_votes(
 
 
 def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:
-    """(S, axes) offsets in a box, sorted by distance from its centre; mirroring keeps the order."""
+    """Return (S, axes) offsets in a box by distance from its centre; mirroring keeps the order."""
     steps = np.array(list(product(*(range(-r, r + 1) for r in radii))), dtype=np.int64)
     away = np.abs(steps)
     return steps[np.lexsort((*away.T[::-1], np.square(away).sum(axis=1)))]
 
 
 def in_four(values: Sequence[int]) -> tuple[int, ...]:
-    """Pad values of the last axes with zeros in front, to four axes."""
+    """Pad values of the last axes with leading zeros, to four axes."""
     return (*(0,) * (4 - len(values[-3:])), *values[-3:])
 
 
@@ -171,12 +173,12 @@ def _kernel_image(image: ScaledImage) -> _kernels.AtlasImage:
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
     native = values.dtype.newbyteorder("=")
-    # The kernel has no instance for these dtypes; convert them to float64.
+    # The kernel does not support these dtypes, so convert to float64.
     if native.kind not in "uif" or native in (np.float16, np.int64, np.uint64, np.longdouble):
         native = np.dtype(np.float64)
     return _kernels.AtlasImage(np.require(values, native, ["C", "A"]), image.centre, image.scale)
 
 
 def _even_side(side: int, extent: int) -> int:
-    """Side of a tile, at most `side`, that divides the extent into tiles of about equal size."""
+    """Return a tile side, at most `side`, that divides the extent into about equal tiles."""
     return -(-extent // max(1, -(-extent // side)))

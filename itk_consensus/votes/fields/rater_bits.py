@@ -13,7 +13,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 def pack_patterns(
     patterns: DecisionPatterns, rows: NDArray[np.uint8], box: Box
 ) -> NDArray[np.uint8]:
-    """(planes, \\*box) bytes of each voxel's pattern, from `rows`, (planes, P)."""
+    """Return (planes, \\*box) bytes of each voxel's pattern, looked up in (planes, P) `rows`."""
     part = patterns.crop(box)
     assert part.codes is not None
     planes = np.empty((len(rows), *part.codes.shape), np.uint8)
@@ -23,7 +23,7 @@ def pack_patterns(
 
 
 def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
-    """(J, \\*box) flags of each voxel's pattern, from `rows`, (P, J)."""
+    """Return (J, \\*box) flags of each voxel's pattern, looked up in (P, J) `rows`."""
     part = patterns.crop(box)
     assert part.codes is not None
     found = np.empty((rows.shape[1], *part.codes.shape), bool)

@@ -1,4 +1,4 @@
-"""The disputed voxels and the votes in the windows around them, as the window kernels read them."""
+"""The disputed voxels and the votes in the windows around them, in the window kernels' format."""
 
 from __future__ import annotations
 
@@ -18,27 +18,30 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.label_weights import LabelWeights
 
-#: Float32 weights are scaled by at most 2 to this power to integers, whose sums are exact.
+#: Float32 weights are scaled by at most 2 to this power and converted to integers, whose sums are
+#: exact.
 _BITS_OF_SINGLE = 36
 
 
-#: Volume, first and last plane.
+#: Volume index, first plane and last plane.
 Planes = tuple[int, int, int]
 
 
 class WindowCounts(NamedTuple):
     """Counts of votes in the windows around n voxels."""
 
-    #: (n, 1) annotated voxels; if raters have gaps, (n, 1 + J): by any rater, and by each
+    #: (n, 1) annotated voxels; if some annotations are missing, (n, 1 + J): by any rater, and by
+    #: each
     seen: Floats32
-    said: Floats32  #: (n, J) voxels where each rater gave the higher of two labels; or (n, 0)
+    #: (n, J) voxels to which each rater assigned the higher of two labels; or (n, 0)
+    said: Floats32
 
 
 class WindowFrame:
     """Sums over a window around each of the N disputed voxels.
 
-    A mention is a pair of a disputed voxel and a label that some rater gave it. The M mentions are
-    sorted by label, then by voxel.
+    A mention is a pair of a disputed voxel and a label that some rater assigned to it. The M
+    mentions are sorted by label, then by voxel.
 
     Parameters
     ----------
@@ -67,7 +70,7 @@ class WindowFrame:
         row_begin = places.searchsorted(rows).astype(np.uint32)
         self.mentions, self._begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
         present = patterns.present[patterns.present.any(axis=1)]
-        #: Whether any rater did not annotate a voxel that another one annotated.
+        #: Whether some rater did not annotate a voxel that another rater annotated.
         self.gaps = not present.all()
         self._frame = _kernels.WindowFrame(
             shape,
@@ -83,16 +86,16 @@ class WindowFrame:
             self._begin,
         )
         self._plane_begin, self._shape = row_begin[:: max(1, shape[2])].copy(), shape
-        # Counts depend on votes only, so they are cached if they take little memory.
+        # The counts depend only on the votes, so they are cached if they need little memory.
         few = len(self) * patterns.number_of_raters <= np.prod(shape)
         self._kept: dict[Planes, WindowCounts] | None = {} if few else None
-        #: The planes whose counts are computed at a time.
+        #: Planes whose counts are computed together.
         self.parts = self.planes_in_parts(0 if few else 4)
 
     def planes_in_parts(self, numbers: int) -> list[Planes]:
-        """Split the planes so that a part holds fewer than one number per voxel of the frame.
+        """Split the planes so that a part needs fewer values than the frame has voxels.
 
-        `numbers` is how many numbers each disputed voxel and rater needs.
+        `numbers` is the number of values required for each disputed voxel and rater.
         """
         all_numbers = numbers * len(self) * self.patterns.number_of_raters
         parts = max(1, -(-all_numbers // max(1, int(np.prod(self._shape)))))
@@ -107,7 +110,10 @@ class WindowFrame:
     def _agreed_runs(
         self, pattern_of: NDArray[np.uint32], width: int
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Runs of unanimous voxels by label: places, lengths, patterns; each label's first run."""
+        """Return the runs of unanimous voxels, sorted by label.
+
+        Returns places, lengths and patterns of the runs, and the first run of each label.
+        """
         patterns = self.patterns
         labels = patterns.number_of_labels
         agreed = np.append(np.where(patterns.unanimous, patterns.lowest_vote, labels), labels)
@@ -126,17 +132,17 @@ class WindowFrame:
         return places, lengths, pattern_of[places], begin.astype(np.int64)
 
     def __len__(self) -> int:
-        """N."""
+        """Return the number of disputed voxels, N."""
         return len(self.pattern_of_voxel)
 
     def labels_of(self, mentions: slice) -> NDArray[np.intp]:
-        """(m,) label indices of a range of mentions."""
+        """Return the (m,) label indices for a range of mentions."""
         some = np.arange(mentions.start, mentions.stop)
         return np.asarray(self._begin.searchsorted(some, side="right") - 1)
 
     @property
     def ranges(self) -> list[slice]:
-        """The range of mentions of each label."""
+        """Range of mentions for each label."""
         return [slice(*ends) for ends in pairwise(self._begin.tolist())]
 
     def by_label(self, weights: NDArray[Any]) -> LabelWeights:
@@ -144,13 +150,13 @@ class WindowFrame:
         return LabelWeights([(self.mentions[of], weights[of]) for of in self.ranges], len(self))
 
     def voxels_of(self, planes: Planes) -> slice:
-        """The range of disputed voxels in some planes."""
+        """Return the range of disputed voxels in some planes."""
         volume, low, high = planes
         first = volume * self._shape[1]
         return slice(*self._plane_begin[[first + low, first + high]].tolist())
 
     def counts(self, planes: Planes) -> WindowCounts:
-        """Counts of votes in the windows of some planes."""
+        """Return the counts of votes in the windows of some planes."""
         if self._kept is not None and planes in self._kept:
             return self._kept[planes]
         voxels = self.voxels_of(planes)
@@ -174,7 +180,7 @@ class WindowFrame:
         log_prior: Floats | None,
         least: float,
     ) -> tuple[Floats32, float, float]:
-        """One step of EM: the next posterior, the log likelihood, and the change of the posterior.
+        """Run one EM step; return the next posterior, log likelihood, and change of the posterior.
 
         Parameters
         ----------
@@ -183,7 +189,8 @@ class WindowFrame:
         kappa : float
             Strength of the regularisation.
         targets : (J, K, K) ndarray
-            Performance [rater, observed, true] to which it is regularised; columns sum to one.
+            Performance [rater, observed, true] towards which the estimate is regularised; columns
+            sum to one.
         pseudo_counts : pair of float
             Pseudo-counts on and off the diagonal.
         log_prior : (K,) ndarray or None
@@ -206,14 +213,15 @@ class WindowFrame:
             counts = self.counts(planes)
             report((number + 0.5) / len(self.parts))
             _kernels.window_joints(self._frame, planes, posterior, kappa, *counts, *arguments)
-            del counts  # free memory before the next ones are computed
+            del counts  # Free memory before the next counts are computed
         sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
         return joints, *sums
 
     def similarity(self, planes: Planes, shares: Floats) -> Floats:
-        """(n, J) correlation, from 0 to 1, of raters and consensus in the windows of some planes.
+        """Return the (n, J) correlation, from 0 to 1, of raters and consensus in some windows.
 
-        It is 0 where a rater annotated nothing. `shares` are the (M,) shares of the consensus.
+        The windows are those of some planes. The correlation is 0 where a rater annotated nothing.
+        `shares` are the (M,) shares of the consensus.
         """
         voxels = self.voxels_of(planes)
         found = np.empty((voxels.stop - voxels.start, self.patterns.number_of_raters))

@@ -50,7 +50,7 @@ class Case:
         return patch_votes(stack or LabelStack.multilabel(self.maps), target, atlases, rule, **more)
 
     def part(self, place: Any) -> Case:
-        """The case restricted to a part of the volume."""
+        """Return the case restricted to a part of the volume."""
         part = Case.__new__(Case)
         part.target = [np.ascontiguousarray(image[place]) for image in self.target]
         part.atlases = [[np.ascontiguousarray(i[place]) for i in one] for one in self.atlases]
@@ -63,7 +63,7 @@ TOLD_BY_MEANS = 2e-3
 
 
 def looked_at(image: np.ndarray, place: Any, patch: np.ndarray) -> np.ndarray:
-    """Values around a place; edge voxels are repeated beyond the border."""
+    """Return the values around a place; edge voxels are repeated beyond the border."""
     inside = np.clip(np.asarray(place) + patch, 0, np.array(image.shape) - 1)
     return image[tuple(inside.T)].astype(float)
 
@@ -75,13 +75,13 @@ def normal(values: np.ndarray, rule: PatchRule) -> np.ndarray:
 
 
 def weights_of(errors: np.ndarray, rule: PatchRule, modalities: int) -> np.ndarray:
-    """Weights from (J, n) absolute errors of all modalities."""
+    """Return weights from (J, n) absolute errors of all modalities."""
     means = errors @ errors.T / (errors.shape[1] - modalities)
     if not rule.joint:
         return (1 + np.diag(means) / rule.alpha) ** -rule.beta
     matrix = means**rule.beta + rule.alpha * np.eye(len(means))
     if rule.constrained:
-        # Least w' M w / 2 - sum of w, as least squares of the root of M.
+        # Minimise w' M w / 2 - sum of w, written as least squares with the root of M.
         root = np.linalg.cholesky(matrix)
         found, _ = scipy.optimize.nnls(root.T, np.linalg.solve(root, np.ones(len(means))))
     else:
@@ -90,7 +90,7 @@ def weights_of(errors: np.ndarray, rule: PatchRule, modalities: int) -> np.ndarr
 
 
 def means(one: list[np.ndarray], other: list[np.ndarray]) -> float:
-    """Squared differences of the patches' means, repeated for each value."""
+    """Return squared differences of the patches' means, repeated for each value."""
     pairs = zip(one, other, strict=True)
     return float(sum(a.size * (a.mean() - b.mean()) ** 2 for a, b in pairs))
 
@@ -115,7 +115,7 @@ def found_patches(case: Case, rule: PatchRule) -> Iterator[tuple[Any, np.ndarray
 
 
 def slowly(case: Case, rule: PatchRule, own: Any = 1.0) -> tuple[np.ndarray, list[np.ndarray]]:
-    """(3, *shape) summed weights of labels, and fused images."""
+    """Return (3, *shape) summed weights of labels, and fused images."""
     shape = case.maps[0].shape
     sums, images = np.zeros((3, *shape)), [np.zeros(shape) for _ in case.target]
     last = np.array(shape) - 1
@@ -134,12 +134,12 @@ def slowly(case: Case, rule: PatchRule, own: Any = 1.0) -> tuple[np.ndarray, lis
 
 
 def places_of(votes: PatchVotes) -> np.ndarray:
-    """(N,) voxels that were computed."""
+    """Return the (N,) voxels that were computed."""
     return np.concatenate([part.places for part in votes.parts])
 
 
 def shares_of(votes: PatchVotes, labels: int = 3) -> np.ndarray:
-    """(labels, N) shares at the voxels that were computed."""
+    """Return (labels, N) shares at the voxels that were computed."""
     parts = [np.zeros((labels, len(part.places))) for part in votes.parts]
     for shares, part in zip(parts, votes.parts, strict=True):
         rows = np.repeat(np.arange(len(part.places)), part.numbers)

@@ -66,7 +66,7 @@ def fused(raters: np.ndarray, spacing=UNIT, **options) -> np.ndarray:
 
 
 def close_to_the_formulas(masks: RaterMasks, spacing, settings=DEFAULT_SETTINGS):
-    """The vote, once its probabilities and decisions are found to be those of the formulas."""
+    """Return the vote, after checking its probabilities and decisions against the formulas."""
     found = coherence_vote(masks, spacing, settings)
     labels = [1] if masks.number_of_labels == 2 else range(masks.number_of_labels)
     for label in labels:
@@ -203,7 +203,7 @@ def test_shared_power_is_unbiased_where_errors_are_independent(weights):
     """Monte Carlo: a signal of power .49 in errors of five different powers."""
     rng = np.random.default_rng(2)
     signal = 0.7 * rng.choice([-1.0, 1.0], 400_000)
-    # Weights tell nothing about the errors here, as they must for the effective number to hold.
+    # Here the weights are unrelated to the errors, as the effective number assumes.
     errors = rng.standard_normal((5, signal.size))
     shared = shared_power(rater_mean(signal + errors, np.array(weights)))
     standard_error = shared.std() / np.sqrt(signal.size)
@@ -265,7 +265,7 @@ def test_the_cut_counts_far_from_the_contour_and_within_reach_of_marks():
     votes[2, 2] = 0.2
     chosen = votes > 0.5
     counted = np.ones_like(chosen)
-    # All of the detail is kept: the clean answer is the mask.
+    # All of the detail is kept, so the filtered mean of a clean mask is the mask.
     kept = KeptShares(np.zeros((1, 30, 30), np.float32), np.ones((30, 30), np.float32), (1, 1))
     raters, scales = RaterField.of(votes[None]), [(0.0, 0.0), (0.7, 0.7)]
     cut = cut_levels(count_cut(raters, np.ones(1), chosen, counted, (3, 3), kept, scales))
@@ -435,7 +435,7 @@ def noisy_volume(seed: int) -> np.ndarray:
 
 def test_unanimous_components_of_two_voxels_are_never_removed():
     rng = np.random.default_rng(0)
-    # Noise in which a shared pair of voxels drowns.
+    # Noise that hides a shared pair of voxels.
     raters = rng.random((5, 40, 40)) < 0.3
     raters[:, 12:28, 12:28] = rng.random((5, 16, 16)) < 0.9
     raters[:, 4:7, 4:8] = False
@@ -446,7 +446,7 @@ def test_unanimous_components_of_two_voxels_are_never_removed():
         piece = unanimous == index
         assert piece.sum() < 2 or (decision & piece).any()
     result = coherence_vote(foreground_masks(raters), UNIT)
-    # Without the guarantee it would be lost.
+    # Without the guarantee this pair would be lost.
     assert set(result.restored[1]) >= {5 * 40 + 5, 5 * 40 + 6}
     np.testing.assert_array_equal(probability(result, 1) >= 0.5, decision)
     four = coherence_vote(foreground_masks(raters[:4]), UNIT)
@@ -456,7 +456,7 @@ def test_unanimous_components_of_two_voxels_are_never_removed():
 @pytest.mark.parametrize("cutoff", [2.0, 3.0])
 @pytest.mark.parametrize("side", [1.0, 0.5])
 def test_the_resolution_is_the_scale_down_to_which_raters_share_detail(cutoff, side):
-    """Fields with common waves above a length and waves of their own below it.
+    """The fields have common waves above a certain length and individual waves below it.
 
     A band from s to s sqrt(2) is centred on the angular frequency sqrt(2 ln 2) / s.
     """
@@ -464,7 +464,7 @@ def test_the_resolution_is_the_scale_down_to_which_raters_share_detail(cutoff, s
     frequency = 2 * np.pi * np.hypot(*np.meshgrid(np.fft.fftfreq(128), np.fft.fftfreq(128)))
     coarse = frequency < np.sqrt(2 * np.log(2)) * 2**0.25 / cutoff
     white = np.fft.fft2(rng.standard_normal((6, 128, 128)))
-    # As much power in every octave, as contours have: neither end drowns the other.
+    # The power per octave is constant, as in contours, so neither end dominates.
     white /= np.maximum(frequency, 0.01)
     waves = np.where(coarse, white[0], white[1:])
     raters = np.fft.ifft2(waves).real
@@ -479,12 +479,12 @@ def test_the_resolution_is_the_scale_down_to_which_raters_share_detail(cutoff, s
 @pytest.mark.parametrize("touching", [False, True])
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (2.5, 1.0, 1.0)])
 def test_the_curve_on_coarse_grids_is_that_of_every_voxel(spacing, touching):
-    """Of scipy's Gaussians, at every voxel within reach of where raters differ."""
+    """Computed with scipy's Gaussians at every voxel within reach of disagreement."""
     rng = np.random.default_rng(4)
     raters = np.zeros((4, 60, 64, 62))
     inner = raters[:, 22:36, 24:40, 23:41]
     inner[:] = gaussian_filter(rng.random(inner.shape), (0, 1, 1, 1)) > 0.5
-    raters[:, :, :, :12] = 1  # what raters share goes on beyond the box
+    raters[:, :, :, :12] = 1  # the structure common to all raters extends beyond the box
     if touching:
         raters[:, :3] = rng.random(raters[:, :3].shape) < 0.1
     found = coherence_curve(foreground_masks(raters), 1, spacing)
@@ -501,7 +501,7 @@ def test_the_curve_on_coarse_grids_is_that_of_every_voxel(spacing, touching):
     expected = []
     for fine, coarse in itertools.pairwise(levels):
         band = (fine - coarse)[(slice(None), *near)]
-        # Sums of products of different raters, over all pairs.
+        # Sums of products of different raters over all pairs.
         square, both = np.square(band).sum(), np.square(band.sum(axis=0)).sum()
         expected.append((both - square) / 3 / square)
     np.testing.assert_allclose(found.coherence, expected, atol=0.02)

@@ -1,4 +1,4 @@
-"""Consensus against the vote, on stacks in which one reader slipped."""
+"""Consensus against the vote on stacks in which one reader made a gross error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
 from itk_consensus.votes.pair_counts import PairCounts
 
-#: Dice to any reader's view, or any pair's, that may be lost to the vote.
+#: Maximum loss of Dice relative to the vote, measured against any reader or pair of readers.
 LARGEST_LOSS = 0.02
 
 STACKS = 200
@@ -69,7 +69,7 @@ CHANGES = [_inverted, _shifted, _empty, _constant, _permuted, _noisy, _one_voxel
 
 
 def slipped_stack(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Three to seven readers of a structure, after a slip of one; and the others."""
+    """Return three to seven readers of a structure after a gross error of one; and the others."""
     rng = np.random.default_rng(seed)
     shape = (48, 48) if rng.random() < 0.8 else (16, 24, 24)
     readers = int(rng.integers(3, 8))
@@ -97,13 +97,15 @@ def fused(raters: np.ndarray) -> np.ndarray:
 
 
 def unexplained_loss(answer: np.ndarray, vote: np.ndarray, view: np.ndarray, others) -> float:
-    """What a view of the truth loses against the vote, and against other readers' Dice to it."""
+    """Return the Dice with `view` that is lost relative to the vote and to the other readers."""
     spread = np.mean([dice(view, other) for other in others])
     return min(dice(vote, view), spread) - dice(answer, view)
 
 
 def largest_losses(readers: np.ndarray, raters: int) -> np.ndarray:
-    """(readers,) who agrees with most raters, and half of the largest distance for who does not."""
+    """Return (readers,) allowed losses: half of the largest distance between readers, but only
+    `LARGEST_LOSS` for a reader who agrees with most raters.
+    """
     between = np.array([[dice(one, other) for one in readers] for other in readers])
     agree = (between >= 0.9).sum(axis=1) > raters / 2
     return np.where(agree, LARGEST_LOSS, max(LARGEST_LOSS, (1 - between.min()) / 2))
@@ -111,20 +113,20 @@ def largest_losses(readers: np.ndarray, raters: int) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def stacks():
-    """Readers, who did not slip, the consensus, the vote, and readers without their copies."""
+    """Return readers without errors, the consensus, the vote, and readers without their copies."""
     made = []
     for seed in range(STACKS):
         raters, others = slipped_stack(seed)
         found, votes = consensus(raters), raters.sum(axis=0)
         answer = found.decision == 1
-        # A tied vote has no say.
+        # A tied vote does not count.
         vote = (2 * votes > len(raters)) | ((2 * votes == len(raters)) & answer)
         made.append((raters, others, answer, vote, [group[0] for group in found.groups]))
     return made
 
 
 def test_no_readers_view_of_the_truth_loses_to_the_vote(stacks):
-    """Where good readers were called copies of each other, it lost .9."""
+    """When accurate readers were classified as copies of each other, it lost .9."""
     for seed, (_, readers, answer, vote, _) in enumerate(stacks):
         for j, view in enumerate(readers):
             others = np.delete(readers, j, axis=0)
@@ -132,10 +134,11 @@ def test_no_readers_view_of_the_truth_loses_to_the_vote(stacks):
 
 
 def losses_after_a_slip(stacks):
-    """Of every reader's and pair's view: what it loses to the vote, and what it may lose.
+    """Return, for every reader and pair as the reference, the loss against the vote and its limit.
 
-    Of two who are left nobody can tell who is right, and an answer in the middle is as good. What
-    two share where a third found nothing is the vote, which is too small; not there.
+    If two readers remain, it is unknown who is right, and an intermediate result is as good. If
+    a third reader found nothing, the vote is the intersection of the two, which is too small,
+    so such cases are left out.
     """
     for seed, (raters, _, answer, vote, once) in enumerate(stacks):
         readers = raters[[rater for rater in once if rater > 0]]
@@ -160,7 +163,9 @@ def test_who_does_not_agree_loses_at_most_the_way_to_the_middle_between_readers(
 
 
 def test_readers_who_differ_fourfold_in_volume_may_meet_between():
-    """Held to what two narrow readers share, lesions lost .005 on average, and up to .3."""
+    """When results were limited to the intersection of two tight readers, lesions lost .005 on
+    average, and up to .3.
+    """
     lost = []
     for seed in range(20, 40):
         case = STRUCTURE_SETTINGS["tiny and big 3D"](seed)
@@ -193,7 +198,7 @@ def test_specks_of_noise_are_not_restored(seed):
 
 @pytest.mark.parametrize("change", [_inverted, _shifted, _constant, _permuted, _one_voxel])
 def test_what_two_of_three_readers_drew_is_not_lost_however_far_they_are_apart(change):
-    """Readers of small nodules have a Dice of .4; beside an inverted mask nothing was left."""
+    """Readers of small nodules have a Dice of .4; next to an inverted mask nothing remained."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
         raters = contour_error_raters(
@@ -247,7 +252,7 @@ def test_a_hole_that_one_of_four_readers_left_out_is_filled():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_tied_along_a_contour_is_no_hole(seed):
-    """Two of four readers follow the inner edge of a wall: the answer keeps their volume."""
+    """Two of four readers follow the inner edge of a wall: the result preserves their volume."""
     found = consensus(SLIP_SETTINGS["different edges"](seed).raters)
     assert found.bounds[1].untied == 0
 
@@ -306,7 +311,9 @@ def test_which_voxels_a_small_label_gives_up_does_not_go_by_place(seed):
 
 
 def true_components_deleted(raters: np.ndarray, truth: np.ndarray) -> int:
-    """Components of two voxels of the vote, inside the truth, of which the answer has nothing."""
+    """Count the vote's components of two or more voxels inside the true mask that the result
+    omits.
+    """
     vote = 2 * raters.sum(axis=0) > len(raters)
     lost, number = label(lost_components(vote, fused(raters)), np.ones((3,) * truth.ndim))
     return sum(int(truth[lost == piece].all()) for piece in range(1, number + 1))
@@ -314,20 +321,26 @@ def true_components_deleted(raters: np.ndarray, truth: np.ndarray) -> int:
 
 @pytest.mark.parametrize("seed", [2014, 2024, 2056])
 def test_what_most_readers_drew_is_kept_beside_an_inverted_mask(seed):
-    """Any rater who marked something else made it a matter of whether the others drew it alike."""
+    """If any rater had marked something else, it depended on whether the others drew the same
+    shape.
+    """
     case = SLIP_SETTINGS["4 readers, one inverted"](seed)
     assert true_components_deleted(case.raters, case.truth) == 0
 
 
 def test_what_most_readers_drew_is_kept_where_chance_makes_no_majority():
-    """A thousandth of a voxel expected by chance was enough to ask whether they drew it alike."""
+    """A thousandth of a voxel expected by chance was enough to test whether they drew the same
+    shape.
+    """
     case = PRACTICE_SETTINGS["missing branches"](2018)
     assert true_components_deleted(case.raters, case.truth) == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_who_is_best_corroborated_loses_nothing_to_seven_generous_readers(seed):
-    """With a hundredth to lose, three good readers of ten were averaged with seven wide ones."""
+    """If up to a hundredth could be lost, three good readers of ten were averaged with seven
+    wide ones.
+    """
     raters = SLIP_SETTINGS["3 good, 7 generous"](seed).raters
     vote, good = 2 * raters.sum(axis=0) > len(raters), raters[:3]
     lost = [dice(vote, one) - dice(fused(raters), one) for one in good]

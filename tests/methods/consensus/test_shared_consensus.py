@@ -25,7 +25,7 @@ def encoded(raters: np.ndarray) -> DecisionPatterns:
 
 
 def lesions(found_by: list[int], raters: int = 5) -> np.ndarray:
-    """One disc per entry, drawn by that many raters who take turns."""
+    """Return one disc per entry, drawn by that many raters, in rotation."""
     stack = np.zeros((raters, 20, 20 * len(found_by)), bool)
     for index, finders in enumerate(found_by):
         disc = ellipsoid_mask(stack.shape[1:], (4, 4), (10, 20 * index + 10))
@@ -51,7 +51,7 @@ def test_what_two_of_five_found_is_not_added_where_raters_find_all_else():
 
 
 def test_one_object_alone_tells_nothing_about_who_overlooks():
-    """Two of five drew something: it is absent, and it is present if a third one drew it."""
+    """An object drawn by two of five raters is absent; drawn by a third one, it is present."""
     assert not consensus_of(lesions([2])).any()
     assert consensus_of(lesions([3])).any()
 
@@ -74,7 +74,7 @@ def test_raters_who_did_not_look_did_not_overlook():
 
 @pytest.mark.parametrize(("empty", "raters"), [(3, 5), (5, 7), (2, 3)])
 def test_a_structure_that_a_majority_left_empty_is_absent(empty, raters):
-    """Those who agreed that there is nothing were once called copies, and counted once."""
+    """The raters who agreed that nothing is there used to be classified as copies, counted once."""
     stack = np.zeros((raters, 40, 40), bool)
     stack[empty:] = ellipsoid_mask((40, 40), (9, 7))
     found = shared_consensus(encoded(stack), (1.0, 1.0))
@@ -112,7 +112,9 @@ def test_six_good_networks_that_agree_are_six_witnesses():
 @pytest.mark.parametrize("raters", [2, 4, 10])
 @pytest.mark.parametrize("seed", range(3))
 def test_ties_keep_the_readers_volume(raters, seed):
-    """Of an even number the vote with ties to the background is too small, the other too large."""
+    """For even numbers, the vote with ties as background is too small, with ties as foreground
+    too large.
+    """
     truth = ellipsoid_mask((24, 40, 40), (8, 13, 12))
     stack = contour_error_raters(truth, raters, seed, displacement=1.0, bias=0.5, smoothness=8.0)
     volume = np.count_nonzero(consensus_of(stack))
@@ -157,7 +159,9 @@ def test_probabilities_are_probabilities_whatever_the_votes(drawn):
 
 
 def test_quick_labels_are_reported_too():
-    """A label that took less than a quarter of a second was not, nor a hundred of them."""
+    """Labels that took less than a quarter of a second were not reported, even if there were
+    hundreds.
+    """
     rng = np.random.default_rng(7)
     patterns = DecisionPatterns.from_stack(
         LabelStack.multilabel([rng.integers(0, 9, (4, 5, 6), np.uint8) for _ in range(3)])
@@ -165,7 +169,7 @@ def test_quick_labels_are_reported_too():
     done = []
     with working(on_progress=done.append):
         shared_consensus(patterns, (1.0, 1.0, 1.0))
-    # Who is asked, what is disputed, the answers, the bounds.
+    # Raters used, disputed voxels, results, bounds.
     assert len(done) >= 4 * (patterns.number_of_labels - 1)
     assert done == sorted(done)
     assert done[-1] == 1
@@ -199,7 +203,7 @@ def test_reading_the_stack_changes_nothing_and_the_result_does_not_look_at_it(co
 
 
 def test_raters_who_are_equally_far_go_together_or_stay():
-    """The order of the raters chose between them."""
+    """Previously, the order of the raters determined which of them was used."""
     disc, other = (ellipsoid_mask((40, 80), (8, 8), (20, x)) for x in (20, 60))
     stack = np.stack([disc, disc, disc, other, other])
     for order in ([0, 1, 2, 3, 4], [3, 0, 4, 1, 2], [4, 3, 2, 1, 0]):

@@ -16,7 +16,7 @@ from itk_consensus.votes.label_stack import LabelStack
 
 @dataclass(frozen=True)
 class TinyStack:
-    """A stack of few voxels, whose maps can all be enumerated.
+    """A stack with so few voxels that all label maps can be enumerated.
 
     `votes` is (raters, voxels) of label indices, -1 where the rater did not annotate; `alpha` is
     [observed, true].
@@ -41,33 +41,34 @@ class TinyStack:
         return DecisionPatterns.from_stack(stack)
 
     def all_maps(self) -> np.ndarray:
-        """(maps, voxels)."""
+        """Return (maps, voxels) labels of all maps."""
         return np.array(list(product(range(self.labels), repeat=self.voxels)))
 
     def dirichlet(self, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(maps, K) N_k + 1 and (raters, K, maps, K) N_dt + alpha_dt + 1."""
+        """Return (maps, K) N_k + 1 and (raters, K, maps, K) N_dt + alpha_dt + 1."""
         truth = maps[:, :, None] == np.arange(self.labels)
         said = self.votes[:, :, None] == np.arange(self.labels)
         counts = np.einsum("jvd,mvt->jdmt", said.astype(float), truth.astype(float))
         return truth.sum(axis=1) + 1.0, counts + self.alpha[:, None, :] + 1
 
     def log_evidence(self, maps: np.ndarray) -> np.ndarray:
-        """Eq. 25, up to the constants of the priors."""
+        """Compute eq. 25, up to the constants of the priors."""
         prior, confusion = self.dirichlet(maps)
         raters = gammaln(confusion).sum(axis=1) - gammaln(confusion.sum(axis=1))
         return gammaln(prior).sum(axis=1) - gammaln(prior.sum(axis=1)) + raters.sum(axis=(0, 2))
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """All maps and the probability of each given the votes."""
+        """Return all maps and the probability of each given the votes."""
         maps = self.all_maps()
         evidence = self.log_evidence(maps)
         weights = np.exp(evidence - evidence.max())
         return maps, weights / weights.sum()
 
     def evidence_by_urns(self, labels: np.ndarray) -> Fraction:
-        """p(t, D) as a product of conditional probabilities of each voxel's label and votes.
+        """Compute p(t, D) as a product of conditional probabilities of each voxel's label and
+        votes.
 
-        This needs neither integrals nor Gamma functions: with Dirichlet priors, labels and votes
+        This requires neither integrals nor Gamma functions: with Dirichlet priors, labels and votes
         are draws from Polya urns.
         """
         chance = Fraction(1)
@@ -88,7 +89,7 @@ class TinyStack:
 def tiny_stacks(
     draw: st.DrawFn, labels: int = 2, most_voxels: int = 12, fewest_raters: int = 2
 ) -> TinyStack:
-    """Raters of different performance with some missing votes; every label occurs."""
+    """Draw raters of different performance with some missing votes; every label occurs."""
     voxels = draw(st.integers(labels, most_voxels))
     raters = draw(st.integers(fewest_raters, 5))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

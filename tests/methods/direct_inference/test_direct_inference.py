@@ -60,7 +60,7 @@ def model_of(tiny: TinyStack) -> LabelEvidence:
 def test_evidence_is_the_chance_of_one_voxel_after_another(tiny: TinyStack, data: st.DataObject):
     model = model_of(tiny)
     labels = data.draw(st.lists(st.integers(0, 2), min_size=tiny.voxels, max_size=tiny.voxels))
-    # One label per pattern: that of its first voxel.
+    # The map has one label per pattern: the label of its first voxel.
     codes = model.patterns.expand(np.arange(len(model.patterns.counts)))
     chosen = np.array(labels)[np.unique(codes, return_index=True)[1]]
     evidence = model.log_evidence(chosen[:, None])[0]
@@ -181,7 +181,7 @@ def test_no_start_of_em_ends_in_a_more_probable_map(drawn: Drawn):
 
 
 def em_maps(patterns: DecisionPatterns) -> Iterator[np.ndarray]:
-    """Maps of STAPLE from all starts; undecided where tied."""
+    """Yield the maps of STAPLE from all starts; undecided where tied."""
     for number in (1, 4):
         if patterns.number_of_labels == 2:
             stop = StopRule(1e-7, 1000)
@@ -316,7 +316,7 @@ def test_performance_given_the_map_has_the_moments_of_its_beta_distribution(mask
 
 
 def beta_cdf(x: float, a: int, b: int) -> float:
-    """Integral of the Beta density, by the trapezoidal rule."""
+    """Integrate the Beta density with the trapezoidal rule."""
     t = np.linspace(0, x, 200_001)[1:]
     norm = lgamma(a + b) - lgamma(a) - lgamma(b)
     density = np.exp((a - 1) * np.log(t) + (b - 1) * np.log1p(-t) + norm)

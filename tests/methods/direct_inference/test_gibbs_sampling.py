@@ -14,8 +14,8 @@ from itk_consensus.methods.direct_inference.most_probable_map import (
 )
 from itk_consensus.methods.staple.expectation_maximization import StartPlan
 
-#: Tolerance in standard errors. It is exceeded by chance in one of two million cases for a normal
-#: mean, and in one of fifty thousand for Student's t with 32 batches. The draws are fixed.
+#: Tolerance in standard errors. It is exceeded by chance once in two million cases for a normal
+#: mean, and once in fifty thousand for Student's t with 32 batches. The draws are fixed.
 STANDARD_ERRORS = 5
 
 BINARY = TinyStack(
@@ -44,7 +44,7 @@ def sampled(
 
 
 def batch_error(draws: np.ndarray, batches: int = 32) -> np.ndarray:
-    """Standard error of the mean of correlated draws, from the means of long batches of them."""
+    """Return the standard error of the mean of correlated draws, from the means of long batches."""
     means = np.array([batch.mean(axis=0) for batch in np.array_split(draws, batches)])
     return means.std(axis=0, ddof=1) / np.sqrt(batches)
 
@@ -85,7 +85,8 @@ def test_the_label_prior_is_that_of_all_maps(tiny: TinyStack):
     maps, weights = tiny.posterior()
     prior, _ = tiny.dirichlet(maps)
     exact = weights @ (prior / prior.sum(axis=1, keepdims=True))
-    # The label prior's error is at most that of the marginals' mean plus its own draws'.
+    # The error of the label prior is at most the error of the marginals' mean plus the error of
+    # its own draws.
     own = np.sqrt(exact * (1 - exact) / (tiny.voxels + tiny.labels + 1) / 6000)
     allowed = STANDARD_ERRORS * (own + result.samples.marginal_errors.max(axis=0))
     assert (np.abs(result.prior - exact) < allowed).all()

@@ -12,7 +12,7 @@ from itk_consensus.methods.lesions.detection import BEING_THERE, FINDING, JOININ
 
 
 def table(finders, raters, seed=0):
-    """(N, J) table with the given number of random finders of each object."""
+    """Return an (N, J) table with the given number of random finders of each object."""
     rng = np.random.default_rng(seed)
     return np.stack([rng.permutation(raters) < number for number in finders])
 
@@ -22,10 +22,12 @@ def there(finders, raters, seed=0):
 
 
 def exact_presence(found: np.ndarray) -> np.ndarray:
-    """Reference for equal readers and one size, integrated on a fine grid object by object."""
+    """Compute the reference for equal readers and one size, integrated on a fine grid object by
+    object.
+    """
     raters = found.shape[1]
     at = (np.arange(80) + 0.5) / 80
-    rare = at / 5  # Where all of that prior lies
+    rare = at / 5  # The grid covers the whole prior
     number, total, answer = found.sum(axis=1), 0.0, np.zeros(len(found))
     finding, joining, being = (
         beta.pdf(at, *FINDING),
@@ -36,7 +38,8 @@ def exact_presence(found: np.ndarray) -> np.ndarray:
         zip(at, finding, strict=True), zip(rare, joining, strict=True)
     ):
         true = d**number * (1 - d) ** (raters - number) / (1 - (1 - d) ** raters)
-        # Each finder may be the author, one of all readers.
+        # Each finder may be the source of a false object, with equal probability among all
+        # readers.
         false = number / raters * e ** (number - 1) * (1 - e) ** (raters - number)
         p = at[:, None]
         either = p * true + (1 - p) * false
@@ -75,7 +78,7 @@ def test_inventing_many_alone_is_not_rewarded():
     assert judged.there[-1] < 0.1
     assert judged.false_finds[1].mean > 10
     assert judged.false_finds[0].high < judged.false_finds[1].low
-    # The same mark is more credible from a reader without other lone marks.
+    # The same mark is more credible from a reader with no other marks that only this reader made.
     other = np.append(found, [[False, False, True, False]], axis=0)
     both = detect(other, np.ones(16)).there
     assert both[-1] > both[3]
@@ -123,7 +126,8 @@ def test_a_cohort_knows_more_of_its_readers_than_a_case():
     found = drawn(rng, 20, np.array([0.5, 0.7, 0.8, 0.9]), np.ones(4))[0]
     alone, pooled = detect(found[:8], np.ones(8)), detect(found, np.ones(len(found)), cases=20)
     widths = [np.diff([(i.low, i.high) for i in one.sensitivity]).mean() for one in (alone, pooled)]
-    # Less than for independent objects: doubt about lone marks is common to all of them.
+    # Less than for independent objects, since the uncertainty about isolated marks is common to
+    # all.
     assert widths[1] < widths[0] / 1.5
 
 
@@ -139,7 +143,7 @@ def test_what_readers_numbers_may_be_follows_from_the_curvature_of_the_likelihoo
             detection._log_likelihood(answer._rows, answer._rates, deviations, authors)[0]
         )
 
-    # Second differences in all pairs of directions.
+    # Second differences for all pairs of directions.
     steps = 0.02 * np.eye(6)
     curvature = [
         [(fit(a + b) - fit(a - b) - fit(b - a) + fit(-a - b)) / (4 * 0.02**2) for a in steps]
@@ -163,7 +167,7 @@ def test_readers_without_objects_are_as_the_prior_has_them():
 
 
 def drawn(rng, cases, sensitivity, false_finds, rise=0.0):
-    """Objects of some cases, whether each is true, and their sizes."""
+    """Draw the objects of some cases, whether each is true, and their sizes."""
     found, true, sizes = [], [], []
     for _ in range(cases):
         size = 2.0 ** rng.uniform(3, 7, 8)
@@ -182,7 +186,7 @@ DRAWS = 120
 
 
 def assert_covers(hits: list[bool]) -> None:
-    """Check a coverage of 95 to 99 %, within the binomial error."""
+    """Check that the coverage is 95 to 99 %, within the binomial error."""
     number, cover = len(hits), np.mean(hits)
     assert binom.ppf(0.025, number, 0.95) / number <= cover
     assert cover <= binom.ppf(0.975, number, 0.99) / number
@@ -195,7 +199,7 @@ def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(c
     rng = np.random.default_rng(3000 + cases)
     hits, false_hits, judged, truths = [], [], [], []
     for _ in range(DRAWS):
-        # Readers drawn from the priors.
+        # Readers are drawn from the priors.
         usual = logit(rng.beta(*FINDING))
         sensitivity = expit(usual + rng.normal(0, detection.RATER_SPREAD, 4))
         false_finds = rng.gamma(1.0, 1.0, 4)
@@ -216,6 +220,7 @@ def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(c
     judged, truths = np.array(judged), np.array(truths)
     for low, high in itertools.pairwise((0, 0.25, 0.5, 0.75, 1.01)):
         within = (judged >= low) & (judged < high)
-        # Conservative: doubtful objects may be real more often than estimated, but not less.
+        # Conservative: uncertain objects may be real more often than estimated, but not less
+        # often.
         if within.sum() >= 50:
             assert judged[within].mean() < truths[within].mean() + 0.05

@@ -16,7 +16,7 @@ def matched(maps, spacing=(1.0, 1.0), distance=None):
 
 
 def boxes(*places, shape=(20, 20)):
-    """A map with a number for each box (top, left, height, width)."""
+    """Return a map with an instance label for each box (top, left, height, width)."""
     drawn = np.zeros(shape, np.uint8)
     for number, (top, left, height, width) in enumerate(places, start=1):
         drawn[top : top + height, left : left + width] = number
@@ -38,7 +38,7 @@ def test_shared_voxels_are_counted_as_by_brute_force():
 
 @pytest.mark.parametrize("readers", [4, 9])
 def test_overlaps_are_those_by_brute_force_and_no_mark_is_in_a_group_twice(readers):
-    """On noise, with split and joined objects, and readers with equal marks."""
+    """Tested on noise, with split and merged objects, and readers with identical marks."""
     several = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -108,7 +108,7 @@ def test_marks_of_one_voxel_match_if_they_touch_and_not_farther():
     assert matched([near, boxes((6, 6, 1, 1))])[1].number == 1
     assert matched([near, far])[1].number == 2
     assert matched([near, far], distance=2.0)[1].number == 1
-    # Slices of 5 mm: two pixels beside are nearer than the next slice.
+    # With slices of 5 mm, a mark two pixels away is nearer than one in the next slice.
     assert matched([near, boxes((6, 5, 1, 1))], (5.0, 1.0), distance=2.0)[1].number == 2
     assert matched([near, far], (5.0, 1.0), distance=2.0)[1].number == 1
 

@@ -21,14 +21,14 @@ def encode(raters, **common) -> DecisionPatterns:
 
 
 def pooled(raters, settings, **common):
-    """(K, *shape) probabilities of the pooled labels."""
+    """Return the (K, *shape) probabilities of the pooled labels."""
     patterns = encode(raters, **common)
     result = pool_votes(patterns, settings)
     return np.stack([patterns.expand(np.ascontiguousarray(p)) for p in result.probabilities.T])
 
 
 def foreground(opinions, masks, settings):
-    """Foreground probability of pooled foreground probabilities."""
+    """Return the foreground probability of pooled foreground probabilities."""
     return pool_probabilities(SoftVotes([[p] for p in opinions], masks), settings).probability(1)
 
 

@@ -31,7 +31,7 @@ def fuse(raters, radii, *, mask=None, missing_label=None, gate=None, **settings)
 
 
 def brute_force_step(raters, radii, mask, shares, alpha=0.8):
-    """One iteration of section 2.6, voxel by voxel with np.corrcoef; shares are (K, *shape)."""
+    """Run one iteration of section 2.6 voxel by voxel with np.corrcoef; shares are (K, *shape)."""
     shape, labels = raters.shape[1:], range(len(shares))
     present = (raters != MISSING) & mask
     told = [np.unique(raters[(..., *at)][present[(..., *at)]]) for at in np.ndindex(shape)]

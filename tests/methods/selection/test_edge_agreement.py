@@ -20,7 +20,9 @@ def disputed(raters, radii):
 
 
 def stripes():
-    """An image that steps at column 10, and raters who end there, 2 and 4 columns later."""
+    """Return an image with a step at column 10, and raters whose masks end at, 2 and 4 columns
+    after it.
+    """
     image = np.zeros((12, 30))
     image[:, :10] = 5.0
     return image, [np.broadcast_to(np.arange(30) < end, image.shape) for end in (10, 12, 14)]
@@ -70,7 +72,8 @@ def test_edge_strength_is_simpleitks_gradient_magnitude_up_to_scale():
     reference.SetSpacing(spacing[::-1])
     magnitude = sitk.GetArrayFromImage(sitk.GradientMagnitude(reference))
     everywhere = tuple(slice(0, n) for n in image.shape)
-    # Borders are extrapolated differently, and values are scaled by their standard deviation.
+    # Values at the border are extrapolated differently, and values are divided by their standard
+    # deviation.
     inner = (slice(1, -1),) * 3
     ratio = edge_strength(image, everywhere, spacing, 0.0)[inner] / magnitude[inner]
     np.testing.assert_allclose(ratio, ratio.flat[0], rtol=1e-5)

@@ -19,7 +19,7 @@ def encode(raters, **common) -> DecisionPatterns:
 
 
 def reference_dice(rater: np.ndarray, consensus: np.ndarray) -> float:
-    """SimpleITK's Dice, averaged over the foreground labels that occur in either."""
+    """Return SimpleITK's Dice, averaged over the foreground labels that occur in either."""
     measures = sitk.LabelOverlapMeasuresImageFilter()
     measures.Execute(
         *(sitk.GetImageFromArray(a.astype(np.uint8).reshape(1, -1)) for a in (rater, consensus))
@@ -55,7 +55,7 @@ def test_raters_who_drew_nothing_overlap_fully():
 
 
 def voxelwise_simple(raters: np.ndarray, deviations: float) -> tuple[np.ndarray, np.ndarray]:
-    """Langerak's algorithm on voxels: the consensus and the selected raters."""
+    """Run Langerak's algorithm on voxels; return the consensus and the selected raters."""
 
     def overlap(a, b):
         return 2 * np.sum(a & b) / (a.sum() + b.sum())

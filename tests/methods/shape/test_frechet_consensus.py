@@ -51,7 +51,9 @@ def mask_of(patterns: DecisionPatterns, taken: np.ndarray) -> np.ndarray:
 
 
 def test_raters_with_small_and_large_masks_may_split_a_pattern():
-    """Two draw ten voxels, seven draw another hundred: the best mask takes some of the ten."""
+    """Two raters draw ten voxels, seven draw another hundred: the best mask contains some of
+    the ten.
+    """
     stack = np.zeros((9, 110), bool)
     stack[:2, :10] = True
     stack[2:, 10:] = True

@@ -24,7 +24,9 @@ MODULE = "itk_consensus.methods.shape"
 
 
 def distances(average: ShapeAverage, label: int) -> np.ndarray:
-    """(N,) distances; infinite to a label that is absent, or too far to matter."""
+    """Return (N,) distances; infinite for labels that are absent or too far away to have an
+    effect.
+    """
     whole = np.full(len(average.decision), np.inf, np.float32)
     members, near = average.means.near(label)
     whole[members] = near
@@ -53,7 +55,7 @@ def nearest(there: np.ndarray, spacing: tuple[float, ...]) -> np.ndarray:
 
 
 def distances_over_whole_volume(drawn: Drawn, spacing: tuple[float, ...]) -> np.ndarray:
-    """(K, *shape) mean distances, including the rule for labels that a rater did not draw."""
+    """Return (K, *shape) mean distances, with the rule for labels that a rater did not draw."""
     shape = drawn.present[0].shape
     digits = drawn.digits().T.reshape(-1, *shape)
     inside = np.ones(shape, bool) if drawn.mask is None else drawn.mask
@@ -82,7 +84,7 @@ def mean_with_bound(signed: np.ndarray) -> np.ndarray:
 
 @st.composite
 def blobs(draw: st.DrawFn) -> tuple[Drawn, tuple[float, ...]]:
-    """Raters of smooth or noisy label maps, some of labels, voxels or raters missing."""
+    """Draw raters of smooth or noisy label maps, with some labels, voxels or raters missing."""
     shape = draw(st.sampled_from([(17,), (11, 14), (6, 8, 9)]))
     labels = draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -111,7 +113,7 @@ def assert_equals_whole_volume(drawn: Drawn, spacing: tuple[float, ...]) -> None
     distances = all_distances(average)
     best = distances.min(axis=0, initial=np.inf)
     np.testing.assert_allclose(best, winner, rtol=1e-5, atol=1e-5)
-    # Distances left out are beyond a margin, and were never the smallest.
+    # Distances that are left out are beyond a margin, and never the smallest.
     known = np.isfinite(distances)
     np.testing.assert_allclose(distances[known], expected[known], rtol=1e-5, atol=1e-5)
     clear = (expected <= winner + 1e-3).sum(axis=0) == 1
@@ -205,12 +207,12 @@ def test_a_rater_who_drew_nothing_has_one_voice_of_five():
 
 
 def test_contours_move_by_mm_not_by_voxels():
-    # The first contour is a corner: 2 slices of 5 mm below it, or 6 columns of 1 mm beside it.
+    # The first contour is a corner, 2 slices of 5 mm below or 6 columns of 1 mm to the side.
     first, second = np.zeros((2, 12, 12), np.uint8)
     first[:6, :6], second[:8] = 1, 1
     by_mm = averaged([first, second], (5.0, 1.0), tie_rule="lowest")
     by_voxels = averaged([first, second], (1.0, 1.0), tie_rule="lowest")
-    # At (5, 6) the corner is 1 mm away, and the other contour 15 mm, against 3 voxels.
+    # At (5, 6) the corner is 1 mm away, and the other contour 15 mm, but only 3 voxels.
     assert by_mm[5].sum() > by_voxels[5].sum() > 6
 
 

@@ -27,7 +27,7 @@ def encoded(raters) -> DecisionPatterns:
 
 
 def small_cases(number: int, seed: int) -> list[np.ndarray]:
-    """Raters of QUALITIES over discs of radius 5 to 10."""
+    """Return raters with QUALITIES, of discs with radii of 5 to 10."""
     rng = np.random.default_rng(seed)
     truths = [disc_phantom(radius, shape=(40, 40)).truth for radius in rng.uniform(5, 10, number)]
     return [heterogeneous_raters(t, int(rng.integers(2**31)), QUALITIES) for t in truths]

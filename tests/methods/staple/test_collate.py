@@ -91,7 +91,7 @@ def test_every_iteration_raises_the_log_posterior(seed, labels, ease, diagonal):
 
 
 def hard_and_easy(easy_voxels, seed=0):
-    """Raters with known confusions on 4000 hard voxels, and without errors on easy ones."""
+    """Return raters with known confusions on 4000 hard voxels, and without errors on easy ones."""
     rng = np.random.default_rng(seed)
     accuracy = np.array([0.95, 0.8, 0.75, 0.7, 0.65])
     hard = rng.integers(0, 2, 4000)

@@ -27,7 +27,7 @@ initializations = st.sampled_from(["mean", "majority_vote", "theta", "label_voti
 
 
 def annotated(drawn: Drawn) -> DecisionPatterns | None:
-    """Patterns with at least one vote; None if there are none."""
+    """Return patterns with at least one vote; None if there are none."""
     patterns = encode(drawn)
     return patterns if (patterns.present.any(axis=1) & (patterns.counts > 0)).any() else None
 
@@ -67,7 +67,7 @@ def models(draw: st.DrawFn):
 
 
 def em_step(model, responsibilities, theta, prior, damping):
-    """M-step, damping and E-step, as in textbooks."""
+    """Run M-step, damping and E-step as in textbooks."""
     new, prior = model.m_step(responsibilities, prior)
     theta = damped(new, theta, damping)
     return theta, prior, model.e_step(theta, prior)
@@ -158,7 +158,7 @@ def test_posteriors_are_probabilities(built: tuple) -> None:
 
 @given(models(), st.integers(2, 50))
 def test_equal_voxels_more_often_change_nothing_without_priors(built: tuple, times: int) -> None:
-    """The estimate depends on shares, so copies of the volume do not change it."""
+    """The estimate depends on shares, so it does not change if the volume is repeated."""
     model, starts = built
     plain = replace(model, pseudo_counts=np.zeros_like(model.pseudo_counts))
     repeated = replace(plain, weights=times * plain.weights)

@@ -11,12 +11,12 @@ RATES = np.array([0.99, 0.98, 0.5, 0.9])
 
 
 def slow_step(x):
-    """A step that covers a small part of the distance, and minus the remaining distance."""
+    """Return a step that covers a small part of the distance, and minus the remaining distance."""
     return GOAL + RATES * (x - GOAL), -float(np.abs(x - GOAL).sum())
 
 
 def run(step, state, tolerance=1e-9):
-    """The objectives until convergence, and the fixed point."""
+    """Return the objectives until convergence, and the fixed point."""
     leaps = Leaps(step, lambda arrays: arrays[0], lambda x: (x,))
     objectives = []
     while len(objectives) < 10_000:
@@ -44,7 +44,7 @@ def test_leaps_that_lower_the_objective_are_taken_back(monkeypatch):
     steps_to = {start.tobytes(): 0}
 
     def step(x):
-        """A leap ends at a point that no step reaches, with the lowest objective."""
+        """Take a step; points that only a leap can reach have the lowest objective."""
         new, _ = slow_step(x)
         if x.tobytes() not in steps_to:
             return new, -np.inf

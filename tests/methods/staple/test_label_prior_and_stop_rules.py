@@ -1,4 +1,4 @@
-"""Eq. 16's pseudo-counts, EM's two stop rules and theta's start, against an EM in plain NumPy."""
+"""Pseudo-counts of eq. 16, EM's two stopping rules and initial theta, against EM in plain NumPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def raters(labels: int, seed: int = 0) -> list[np.ndarray]:
 
 
 class NumPyEM:
-    """Section 2.2 on voxels, from the vote or from a theta; equal votes share the first truth."""
+    """Section 2.2 on voxels, starting from the vote or from theta; labels with equal votes
+    share a voxel.
+    """
 
     def __init__(self, votes: list[np.ndarray], labels: int, prior_counts, counts=(0.0, 0.0)):
         self.votes = np.array([v.ravel() for v in votes])
@@ -71,7 +73,7 @@ def test_prior_pseudo_counts_of_two_labels_equal_a_numpy_em(counts):
     em = NumPyEM(images, 2, counts, (2.0, 0.0))
     for _ in range(12):
         em.step()
-    for several in (1, 3):  # bits, and a table of patterns
+    for several in (1, 3):  # as bits, and as a table of patterns
         staple = itk_consensus.STAPLEImageFilter(
             Variant="advanced",
             PriorPseudoCounts=counts,
@@ -129,7 +131,7 @@ def test_the_log_posterior_never_falls_with_prior_pseudo_counts():
 
 
 def test_direct_inference_counts_voxels_before_it_sees_any():
-    """Eq. 25 by enumeration of all maps of a few voxels."""
+    """Computes eq. 25 by enumeration of all maps of a few voxels."""
     votes = np.array([[0, 0, 1, 1, 1], [0, 1, 1, 0, 1], [0, 0, 0, 1, 1]], np.uint8)
     alpha = (0.5, 6.0)
 
@@ -179,7 +181,7 @@ def test_the_likelihood_rule_stops_a_step_after_a_numpy_em_does(tolerance):
     )
     staple.Execute(images)
     assert staple.GetConverged()
-    # An iteration's index counts from 0, as SimpleITK's does.
+    # The index of an iteration counts from 0, as in SimpleITK.
     assert staple.GetElapsedIterations() == len(scores)
     em.step(estimate_prior=False)
     assert staple.GetLogLikelihood() == pytest.approx(em.log_likelihood, abs=1e-8)
@@ -210,7 +212,7 @@ def test_theta_begins_with_the_performance_that_is_asked_for(right):
         )
         staple.Execute(images)
         found = staple.GetStarts().log_likelihood[0]
-        # Its first iteration starts with the M-step from theta's posterior.
+        # The first iteration starts with the M-step from the posterior given theta.
         assert found == pytest.approx(em.log_likelihood, abs=1e-8)
 
 
@@ -229,7 +231,7 @@ def test_what_would_mean_nothing_is_refused(parameters, words):
 
 
 def test_votes_that_the_start_rules_out_stop_by_their_parameters_without_a_warning():
-    """Their likelihood is 0 at every step, and the difference of two such scores is NaN."""
+    """The likelihood is 0 at every step, and the difference of two such scores is NaN."""
     patterns = [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 0, 0, 1, 1], [0, 0, 1, 1, 0, 1, 0, 1],
                 [0, 1, 0, 1, 0, 0, 0, 1]]  # fmt: skip
     times = [116, 7, 14, 1, 10, 1, 1, 10]

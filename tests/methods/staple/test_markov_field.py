@@ -32,7 +32,7 @@ def with_field(
     settings: StapleSettings = ADVANCED,
     spacing: tuple[float, ...] = (1.0, 1.0),
 ) -> tuple[StapleResult, np.ndarray]:
-    """The result, and the foreground probability of every voxel."""
+    """Return the result, and the foreground probability of every voxel."""
     result = staple(patterns, settings, field=MarkovField(patterns, spacing, weight))
     volume = patterns.expand(result.foreground)
     volume.reshape(-1)[result.voxels.voxels] = result.voxels.beliefs[1]
@@ -42,7 +42,7 @@ def with_field(
 def naive_field(
     raters: np.ndarray, weight: float, spacing: tuple[float, float], iterations: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Reference EM on whole images in double precision, without patterns."""
+    """Run EM on whole images in double precision, without patterns."""
     votes = raters.astype(float)
     agreed = votes.min(axis=0) == votes.max(axis=0)
     share = votes.mean(axis=0)
@@ -73,7 +73,7 @@ def test_patterns_and_links_give_what_whole_images_give(weight, spacing):
     settings = replace(ADVANCED, stop=StopRule(0.0, 7))
     result, volume = with_field(encoded(raters), weight, settings, spacing)
     truth, p, q = naive_field(raters, weight, spacing, 7)
-    # The chessboard may start with either colour: compare both.
+    # Either colour of the chessboard may be updated first: compare with both.
     other, p2, q2 = (
         x[..., ::-1] if x.ndim > 1 else x
         for x in naive_field(raters[..., ::-1], weight, spacing, 7)
@@ -100,7 +100,7 @@ def test_the_bound_never_falls(drawn, weight, damping):
 
 def test_a_vanishing_weight_gives_staple_with_an_even_prior():
     patterns = encoded(class_imbalance_case(16, 1).raters)
-    # Without unanimous voxels, which only the field settles, both are equal.
+    # Without unanimous voxels, which only the field uses, both are equal.
     settings = replace(ADVANCED, exclude_consensus=True)
     even = staple(patterns, replace(settings, prior=0.5, estimate_prior=False))
     result, _ = with_field(patterns, 1e-9, settings)
@@ -148,7 +148,7 @@ def test_distant_slices_do_not_touch_each_other():
 
 
 def potts_sample(weight: float, size: int, seed: int) -> np.ndarray:
-    """A Potts field of two labels by Gibbs sampling on the chessboard."""
+    """Draw a Potts field of two labels by Gibbs sampling on the chessboard."""
     rng = np.random.default_rng(seed)
     spins = rng.choice([-1.0, 1.0], (size, size))
     colours = np.indices(spins.shape).sum(axis=0) % 2

@@ -23,7 +23,7 @@ from itk_consensus.votes.ties import UNDECIDED
 class NaiveMultiLabelStaple:
     """Multi-label STAPLE voxel by voxel, rater by rater, with plain products.
 
-    `digits` is (voxels, raters); the number of labels stands for "not annotated".
+    `digits` is (voxels, raters); a digit equal to the number of labels means "not annotated".
     """
 
     digits: np.ndarray
@@ -47,7 +47,7 @@ class NaiveMultiLabelStaple:
         for _ in range(iterations):
             new = self._confusion(truth, weight)
             g = self.settings.damping
-            # ITK's initial matrix is normalised along rows: damp only columns that sum to one.
+            # ITK's initial matrix is normalised along rows: damp only columns whose sum is one.
             usable = np.abs(theta.sum(axis=1, keepdims=True) - 1) < 1e-6
             theta = np.where(usable, (1 - g) * new + g * theta, new)
             if self.settings.estimate_prior:
@@ -120,7 +120,9 @@ def is_disputed(drawn: Drawn) -> bool:
 
 
 def is_decided_somewhere(drawn: Drawn, disputed_only: bool) -> bool:
-    """Whether any counted voxel has a plurality; otherwise ITK's initial estimate is empty."""
+    """Return whether any counted voxel has a plurality; otherwise ITK's initial estimate is
+    empty.
+    """
     for row in inside(drawn):
         votes = np.bincount(row[row < len(drawn.labels())], minlength=1)
         counts = not disputed_only or (votes > 0).sum() > 1
@@ -164,7 +166,8 @@ def test_patterns_give_what_voxels_give(data: st.DataObject) -> None:
     naive = NaiveMultiLabelStaple(inside(drawn), len(drawn.labels()), settings)
     truth, theta = naive.run(iterations)
     if not settings.exclude_consensus:
-        # Where no label is possible the naive form has zeros, and the fusion the votes' shares.
+        # At voxels where no label is possible, this implementation gives zeros, and the filter the
+        # shares of the votes.
         possible = truth.sum(axis=1) > 0
         for label in range(len(drawn.labels())):
             volume = patterns.expand(result.posterior[:, label].copy(), outside=np.nan)
@@ -271,7 +274,7 @@ def test_identical_raters_are_believed_exactly(drawn: Drawn, raters: int) -> Non
 
 
 def test_the_seed_leaves_tied_voxels_out() -> None:
-    """ITK pull request 6579: ties corrupted the row of the largest label."""
+    """ITK pull request 6579: tied voxels corrupted the row of the largest label."""
     patterns = encode(Drawn([np.array([0, 1, 0, 1]), np.array([0, 1, 1, 0])]))
     seed = label_voting_theta(patterns, patterns.counts.astype(float))
     np.testing.assert_array_equal(seed, np.tile(np.eye(2), (2, 1, 1)))
@@ -374,7 +377,7 @@ def test_overlap_is_the_dice_of_everything_but_the_first_label() -> None:
 
 @pytest.mark.parametrize("seed", [188, 195])
 def test_votes_that_no_label_explains_keep_the_shares_of_the_votes(seed: int) -> None:
-    """With two raters of noise, the model excludes every label at most voxels."""
+    """With two raters of noise, the model rules out every label at most voxels."""
     rng = np.random.default_rng(seed)
     labels, raters = int(rng.integers(3, 8)), int(rng.integers(2, 7))
     images = [rng.integers(0, labels, (7, 10, 10)).astype(np.uint8) for _ in range(raters)]

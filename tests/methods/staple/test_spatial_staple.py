@@ -30,7 +30,7 @@ from itk_consensus.votes.overlap import dice
 class WrittenOut:
     """Independent implementation of section 2.5.
 
-    `digits` is (J, *shape), K where a rater is missing; `inside` is where the mask allows.
+    `digits` is (J, *shape), K where a rater is missing; `inside` is the mask.
     """
 
     digits: np.ndarray
@@ -50,7 +50,7 @@ class WrittenOut:
         return bool(self.inside[at]) and len(set(self.votes(at))) > 1
 
     def start(self) -> np.ndarray:
-        """The vote; a tie goes to the lowest label."""
+        """Return the vote; ties are resolved to the lowest label."""
         posterior = np.zeros((self.labels, *self.inside.shape))
         for at, _ in self.windows():
             votes = self.votes(at)
@@ -67,7 +67,9 @@ class WrittenOut:
         return self.theta(posterior, rater, np.ones(self.inside.shape, bool), None)
 
     def theta(self, posterior, rater: int, window, target) -> np.ndarray:
-        """(K, K) confusion from the voxels of one window; unregularised without a target."""
+        """Return the (K, K) confusion matrix from the voxels of one window; unregularised
+        without a target.
+        """
         said, inside = self.digits[rater][window], self.inside[window]
         seen = [inside & (said == d) for d in range(self.labels)]
         counts = np.array([s.sum() for s in seen])
@@ -120,7 +122,7 @@ class WrittenOut:
 
 
 def whole(result: SpatialResult) -> np.ndarray:
-    """(K, *shape) posterior, one-hot where raters agree, zero where none annotated."""
+    """Return the (K, *shape) posterior: one-hot where raters agree, zero where none annotated."""
     patterns = result.voxels.patterns
     known = patterns.present.any(axis=1)
     volumes = []
@@ -139,7 +141,9 @@ def label_map(result: SpatialResult) -> np.ndarray:
 
 @st.composite
 def cases(draw: st.DrawFn, most_labels: int = 3) -> tuple[Drawn, SpatialSettings]:
-    """Small noisy stacks with gaps, and settings, windows wider and narrower than the volume."""
+    """Draw small noisy stacks with gaps, and settings with windows smaller or larger than the
+    volume.
+    """
     shape = draw(st.sampled_from([(13,), (7, 8), (4, 5, 5)]))
     labels = draw(st.integers(2, most_labels))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -192,7 +196,8 @@ def test_fields_equal_the_equations_at_every_voxel(case):
 @given(cases())
 def test_iterations_equal_the_equations_at_every_voxel(case):
     drawn, wanted = case
-    # Without pseudo-counts an estimate of exactly 0 meets the least probability of a vote.
+    # Without pseudo-counts, an estimate of exactly 0 is replaced with the lowest probability of a
+    # vote.
     fields = replace(wanted.fields, pseudo_counts=(1.5, 0.5))
     wanted = replace(wanted, fields=fields)
     reference = written_out(drawn, wanted)
@@ -224,7 +229,7 @@ def masks_of_a_volume() -> list[np.ndarray]:
 
 
 def parcels_of_a_volume() -> list[np.ndarray]:
-    """Twelve labels, one of which is so large that several threads process it."""
+    """Return twelve labels, one of which is so large that several threads process it."""
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 12, (5, 4, 4)) * (rng.random((5, 4, 4)) < 0.6)
     truth = truth.repeat(8, 0).repeat(7, 1).repeat(7, 2)
@@ -305,7 +310,7 @@ def test_the_trace_ends_where_the_tolerance_is_met():
 
 
 def halves(seed: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """A disc on 64 x 64 and six raters, each good in one half of it."""
+    """Return a disc on 64 x 64 and six raters, each accurate in one half of it."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[:64, :64]
     truth = np.hypot((y - 32) / 17, (x - 32) / 23) < 1
@@ -358,7 +363,7 @@ def test_a_global_performance_below_chance_is_no_target():
 
 
 def mean_dice(jitter: str, seeds: range, wanted: SpatialSettings) -> tuple[float, float]:
-    """Mean Dice of Spatial STAPLE and of the vote."""
+    """Return the mean Dice of Spatial STAPLE and of the vote."""
     scores = []
     for seed in seeds:
         truth, raters = spatial_case(jitter, seed)
@@ -380,7 +385,7 @@ def test_table_4_raters_with_the_papers_prior_and_strength(jitter, least):
 @pytest.mark.slow
 @pytest.mark.parametrize("jitter", ["none", "before"])
 def test_a_prior_of_one_half_needs_another_target_than_the_global_one(jitter):
-    """The paper's setting is between its limits, which are global STAPLE and worse."""
+    """The paper's setting gives results between global STAPLE's and worse ones."""
     local, paper, limit = (
         mean_dice(
             jitter,

@@ -92,7 +92,7 @@ def votes_of(drawn: Drawn, foreground: int = 1) -> np.ndarray:
 
 
 def is_disputed(drawn: Drawn) -> bool:
-    """Whether raters mark some voxels, not all, and disagree at one."""
+    """Return whether raters mark some voxels, but not all, and disagree on at least one."""
     votes = votes_of(drawn)
     marked, left = (votes == 1).any(axis=0), (votes == 0).any(axis=0)
     return bool((marked & left).any())
@@ -262,14 +262,14 @@ def test_1200_raters_do_not_underflow() -> None:
 
 
 def test_counts_beyond_float32_are_exact() -> None:
-    """2^24 + 1 voxels and one more: a float32 counter would lose the one."""
+    """2^24 + 1 voxels and one more: a float32 counter would lose the last one."""
     small = encode(Drawn([np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]), foreground=1)
     large = replace(small, counts=np.array([2**24 + 1, 1, 1, 1]))
     result = staple(large, replace(StapleSettings(), stop=StopRule(0.0, 1)))
     assert result.prior[1] == (0.5 + 0.5 + 1) / (2**24 + 4)
 
 
-# -- priors and their limits ------------------------------------------------------------------
+# -- limits of priors ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, 30.0])

@@ -25,7 +25,7 @@ def count(row: np.ndarray, labels: int, weights: list[int]) -> list[int]:
 
 
 def vote_one(votes: list[int], rule: str, frequencies: list[int], threshold: float | None) -> int:
-    """Reference implementation of the rule, with integers."""
+    """Vote by a reference implementation of the rule, with integers."""
     nobody = BACKGROUND if rule == "background" else UNDECIDED
     total = sum(votes)
     if total == 0:
@@ -134,7 +134,7 @@ def smoothed(drawn: Drawn, sigma: float, spacing: tuple[float, ...], **more) -> 
 
 @st.composite
 def blobs(draw: st.DrawFn) -> tuple[Drawn, tuple[float, ...]]:
-    """A few boxes of labels in a larger background, as in a clinical image."""
+    """Draw a few boxes of labels in a larger background, as in a clinical image."""
     dimension = draw(st.integers(1, 4))
     shape = tuple(
         draw(st.integers(3, {1: 60, 2: 24, 3: 12, 4: 6}[dimension])) for _ in range(dimension)

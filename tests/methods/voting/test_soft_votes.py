@@ -1,4 +1,4 @@
-"""Fractions of votes: equal to label votes for 0 and 1, and to the formulas otherwise."""
+"""Fractional votes: equal to label votes for 0 and 1, and to the formulas otherwise."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ namespace consensus {
 struct KeptShares {
   CoarseGrid grid;
   std::vector<const float*> gains;
-  const float* detail;  // weight of the unsmoothed votes in the result; the filtered mean has the rest
+  // weight of the unsmoothed votes in the result; the filtered mean has the remaining weight
+  const float* detail;
 };
 
 // Computes the filtered mask of a single rater who annotated every voxel, row by row.

@@ -1,12 +1,14 @@
 // Computes the bands of scale of every rater's mask and averages them over raters, tile by tile.
 //
-// A band is the difference between a mask smoothed at one scale and at the next. If raters are missing
-// at some voxels, each mask is smoothed by normalised convolution over the voxels that its rater
-// annotated, and the mean at a voxel is taken over the raters who annotated it.
+// A band is the difference between a mask smoothed at one scale and the mask smoothed at the next.
+// If raters are missing at some voxels, each mask is smoothed by normalised convolution over the
+// voxels that its rater annotated, and the mean at a voxel is taken over the raters who annotated
+// it.
 //
-// Preconditions (checked in Python): those of rater_rows.hpp; outputs have the shape (bands, voxels) or
-// (voxels) and are null if not requested; there are at least two scales with one Gaussian each, and
-// the last Gaussian is the widest.
+// Preconditions (checked in Python): those of rater_rows.hpp; outputs have the shape (bands,
+// voxels) or (voxels) and are null if not requested; there are at least two scales with one
+// Gaussian each, and the last Gaussian is the widest.
+// Gaussian each, and the last Gaussian is the widest.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +61,7 @@ class BandMeans {
     write(box, raters(), out.raters);
   }
 
-  // Computes the arrays that the accessors below return, for one box.
+  // Computes the arrays returned by the accessors below, for one box.
   void average(const Box& box) {
     const std::size_t voxels = box.voxels(), bands = field_->bands();
     voxels_ = voxels;
@@ -115,7 +117,8 @@ class BandMeans {
     }
   }
 
-  // Reads a rater's mask in a box, or 1 where the rater annotated. The mask is not multiplied by these flags.
+  // Reads a rater's mask in a box or, if `presence` is set, the indicator of where the rater
+  // annotated. The mask itself is not multiplied by this indicator.
   void read(std::size_t rater, const Box& box, std::vector<float>& out, bool presence) {
     out.resize(box.voxels());
     const Box whole = whole_box(field_->shape);

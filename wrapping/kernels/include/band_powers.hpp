@@ -1,5 +1,5 @@
-// Computes the power of each band of scale, and the part of it that raters share, on a coarse grid; tile
-// by tile.
+// Computes the power of each scale band, and the part of it shared by the raters, on a coarse
+// grid, tile by tile.
 //
 // Preconditions (checked in Python): those of band_means.hpp; `power` and `shared` have the shape
 // (bands, grid points).
@@ -30,16 +30,17 @@ struct PowerOutputs {
   Box counted;    // the points whose power at the coarsest level is added to BasePower
 };
 
-// Estimates the power that raters share from the power of their mean and the mean of their powers. If C
-// is the shared power and N that of the errors, the mean of J raters has C + N / J, and one rater has
-// C + N on average. The estimate is unbiased if errors are independent. A single rater's power all
-// counts as shared.
+// Estimates the power shared by the raters from the power of their mean and the mean of their
+// powers. If C is the shared power and N the power of the errors, the mean of J raters has power C
+// + N / J, and a single rater has power C + N on average. The estimate is unbiased if errors are
+// independent. The power of a single rater counts entirely as shared.
 CONSENSUS_INLINE float shared_power(float of_mean, float of_raters, float raters) {
   const bool several = raters > 1.000001f;
   return several ? (of_mean * raters - of_raters) / (several ? raters - 1.0f : 1.0f) : of_raters;
 }
 
-// Sums of the coarsest level's power and of the part that raters share, in units of 1 / kFixedPoint.
+// Sums of the coarsest level's power and of the part shared by the raters, in units of 1 /
+// kFixedPoint.
 struct BasePower {
   std::int64_t power = 0;
   std::int64_t shared = 0;

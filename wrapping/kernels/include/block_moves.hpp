@@ -1,12 +1,13 @@
 // Finds the best new label of a block of equal voxels, and its gain (direct inference).
 //
-// The score of a block for a label is the prior's gain plus, for each rater, the gain in the row of the
-// rater's vote. The counts of the block's own label already include the block, so the gains of leaving
-// it are in separate tables. Terms are added in the order of raters, so results do not depend on the
-// number of threads.
+// The score of a block for a label is the prior's gain plus, for each rater, the gain in the row
+// of the rater's vote. The counts of the block's own label already include the block, so the gains
+// of leaving it are in separate tables. Terms are added in the order of raters, so results do not
+// depend on the number of threads.
 //
-// Preconditions (checked in Python): digits are at most `labels`, which means missing and has a row of
-// zeros; own labels are below `labels`; every array has the length that its comment states.
+// Preconditions (checked in Python): digits are at most `labels`, which means missing and has a
+// row of zeros; current labels are below `labels`; every array has the length that its comment
+// states.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Finds the labels that are possible given the votes of a pattern, and those that are likely.
+// Finds the labels that are possible given the votes of a pattern, and the labels that are likely.
 //
 // Precondition (checked in Python): log theta is below infinity and not NaN.
 #pragma once
@@ -91,7 +91,7 @@ class PossibleLabels {
   std::vector<double> others_;
 };
 
-constexpr std::size_t kSeveral = 32;  // fewer values do not gain from wide registers
+constexpr std::size_t kSeveral = 32;  // with fewer values, wide registers bring no gain
 
 // Returns the maximum; processes kSeveral values at a time.
 CONSENSUS_WIDE static inline double highest_of_many(const double* values, std::size_t n) {

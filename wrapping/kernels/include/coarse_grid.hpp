@@ -1,9 +1,9 @@
 // A grid with a point at every voxel, or at every second voxel, along each axis of a volume.
 //
-// Smooth values are stored at the grid points. Voxels are reduced to points with the weights 1/4, 1/2,
-// 1/4, where values beyond the volume count as 0; a voxel between two points gets their mean.
+// Smooth values are stored at the grid points. Voxels are reduced to points with the weights 1/4,
+// 1/2, 1/4, where values beyond the volume count as 0; a voxel between two points gets their mean.
 //
-// Precondition (checked in Python): steps are 1 or 2, and that of the first axis is 1.
+// Precondition (checked in Python): steps are 1 or 2, and the step of the first axis is 1.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct CoarseGrid {
   }
   std::size_t points() const { return whole_box(size()).voxels(); }
 
-  // Returns the box of the voxels from which grid points are computed.
+  // Returns the box of voxels from which the given grid points are computed.
   Box sources(const Box& points) const {
     Box from = points;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -61,7 +61,7 @@ CONSENSUS_WIDE static inline void mean_around(const float* before, const float* 
   for (std::size_t i = 0; i < n; ++i) out[i] = 0.5f * at[i] + 0.25f * (before[i] + after[i]);
 }
 
-// Interpolates n values: every second one is the value of a grid point, the others are means of two points.
+// Interpolates n values: grid points alternate with the means of two neighbouring points.
 CONSENSUS_WIDE static inline void between(const float* points, std::size_t n, float* __restrict out) {
   for (std::size_t i = 0; i < n / 2; ++i) {
     out[2 * i] = points[i];

@@ -1,9 +1,11 @@
-// Computes the gain of a band of scale at each point from its power and the part that raters share.
+// Computes the gain of a band of scale at each point from its power and the part that raters
+// share.
 //
-// The gain is C^p / (C^p + N^p) for shared power C and sharpness p, where N is the power of the errors:
-// that of the raters' mean for the gain, and that of one rater for the detail.
+// The gain is C^p / (C^p + N^p) for shared power C and sharpness p, where N is the power of the
+// errors: of the raters' mean for the gain, and of one rater for the detail.
 //
 // Preconditions (checked in Python): all arrays hold the same number of points; powers are finite
+// and, except for rounding errors, not negative; sharpness is positive.
 // and, except for rounding errors, not negative; sharpness is positive.
 #pragma once
 
@@ -20,9 +22,9 @@ struct BandPower {
   const float* power;
   float* shared;        // overwritten by the gain
   float* detail;        // null: not requested
-  const float* raters;  // null: the same number everywhere
+  const float* raters;  // null: the same number at every point
   float number_of_raters;
-  float least_power;  // below it the band is rounding error and gets no gain
+  float least_power;  // a band with a lower power is rounding error and gets no gain
   float gain_sharpness;
   float detail_sharpness;
 };
@@ -38,7 +40,7 @@ CONSENSUS_INLINE float kept_share(float signal, float error) {
 }
 
 CONSENSUS_WIDE static inline void keep_slab(const BandPower& band, std::size_t begin, std::size_t end) {
-  // Powers are normalised first: their cubes could leave the range of floats.
+  // Powers are normalised first, since their cubes could exceed the range of floats.
   for (std::size_t i = begin; i < end; ++i) {
     const float power = band.power[i];
     const bool heard = power >= band.least_power;

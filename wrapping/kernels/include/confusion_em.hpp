@@ -1,16 +1,18 @@
-// The E-step of EM over a table of patterns, and the sums for the M-step, for any number of labels.
+// The E-step of EM over a table of patterns, and the sums for the M-step, for any number of
+// labels.
 //
-// The log joint of a pattern is the log prior plus one row of log theta per rater. Most probabilities of
-// theta are zero and remain zero under EM, so only the labels that are possible under the most
-// restrictive vote are examined. If these are many, only the labels that some vote makes likely are,
-// unless a bound shows that another label may matter. Posteriors are computed for one pattern at a
-// time; only the sums are stored. Labels more than `negligible` nats below the best one are skipped:
-// 745 nats below, a share underflows; 40 nats below, it is less than 5e-18 and changes no other share.
+// The log joint of a pattern is the log prior plus one row of log theta per rater. Most
+// probabilities of theta are zero and remain zero under EM, so only the labels that are possible
+// under the most restrictive vote are examined. If these are many, only the labels that some vote
+// makes likely are, unless a bound shows that another label may matter. Posteriors are computed
+// for one pattern at a time; only the sums are stored. Labels more than `negligible` nats below
+// the best one are skipped: 745 nats below, a share underflows; 40 nats below, it is less than
+// 5e-18 and changes no other share.
 //
 // There may be more true classes than labels, for example one per label and level of difficulty.
 //
-// How patterns are divided into slabs depends only on their number, and the sums of slabs are added in
-// order, so results do not depend on the number of threads.
+// The division of patterns into slabs depends only on their number, and the sums of slabs are
+// added in order, so results do not depend on the number of threads.
 //
 // Preconditions (checked in Python): digits are at most `labels`, which means missing; log values
 // are below +inf and not NaN; every prior row exists; every array has the length that its comment
@@ -243,12 +245,12 @@ void expect(const PatternRows<Digit>& rows, const double* weights, const Paramet
   }
 }
 
-// How the votes at a voxel divide it among labels.
+// Rule by which the votes at a voxel divide it among labels.
 enum class VoteShares { kMean, kMajority, kPlurality };
 
-// Adds counts for shares that follow from votes alone. kMean: shares are proportional to the votes.
-// kMajority: labels tied for the most votes share the voxel equally. kPlurality: as kMajority, but
-// tied patterns are left out.
+// Adds counts for shares that depend on the votes only. kMean: shares are proportional to the
+// votes. kMajority: labels tied for the most votes share the voxel equally. kPlurality: as
+// kMajority, but tied patterns are left out.
 template <class Digit>
 void expect_votes(const PatternRows<Digit>& rows, const double* weights, VoteShares kind, Slab slab,
                   ExpectedCounts& sums) {

@@ -1,9 +1,9 @@
-// Thresholds the filtered mean of raters' masks. Counts the votes inside and outside a preliminary mask,
-// makes a histogram of that mask after the same filter, from which Python finds the level that
-// preserves its volume, and applies the resulting threshold.
+// Thresholds the filtered mean of raters' masks. Counts the votes inside and outside a preliminary
+// mask; computes a histogram of that mask after the same filtering, from which the Python code
+// finds the level that preserves its volume; and applies the resulting threshold.
 //
-// Preconditions (checked in Python): `chosen` and `counted` are 0 or 1; they and `answer` have one value
-// per voxel of the volume.
+// Preconditions (checked in Python): `chosen` and `counted` are 0 or 1; they and `answer` have one
+// value per voxel of the volume.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace consensus {
 
-// A number of voxels, and the sum of the votes at them.
+// A number of voxels, and the sum of their votes.
 struct Counted {
   std::int64_t voxels = 0;
   std::int64_t votes = 0;
@@ -102,7 +102,7 @@ class CutCounts {
   }
 
   std::array<Counted, 2> sides, far;  // outside and inside
-  ValueCounts values;                 // of the mask after the filter
+  ValueCounts values;  // of the filtered preliminary mask
 
  private:
   bool any_counted(const Box& box) const {
@@ -157,8 +157,8 @@ CONSENSUS_WIDE static inline void choose(const float* answer, const float* detai
   }
 }
 
-// Converts the filtered mean to a probability, in place: 0 at the mean share outside, 1/2 at the contour, 1 at
-// the mean share inside.
+// Converts the filtered mean to a probability in place: the mean share outside becomes 0, the
+// threshold 1/2, and the mean share inside 1.
 CONSENSUS_WIDE static inline void turn_into_probability(const float* detail, const ContourCut& cut, std::size_t n,
                                                         float* answer) {
   for (std::size_t i = 0; i < n; ++i) {

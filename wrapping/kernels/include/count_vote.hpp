@@ -1,5 +1,6 @@
-// Votes between two labels with equal weights: counts the votes for the second label at each voxel and
-// looks up the answer. Bytes are added in whole registers, so the speed does not depend on noise.
+// Votes between two labels with equal weights: counts the votes for the second label at each voxel
+// and looks up the result. Bytes are added in whole registers, so the speed does not depend on
+// noise.
 //
 // Preconditions (checked in Python): rows have one value per voxel; there are at most 254 raters.
 #pragma once
@@ -19,7 +20,7 @@ namespace consensus {
 
 constexpr std::size_t kMostCounted = 254;
 
-// The answer as a function of the number of votes for the second label: answers[0] below `middle`,
+// The result as a function of the number of votes for the second label: answers[0] below `middle`,
 // answers[2] from `high` on, answers[1] between them.
 struct AnswersByCount {
   std::uint8_t middle = 0, high = 0;
@@ -40,7 +41,8 @@ struct AnswersByCount {
     found.middle = static_cast<std::uint8_t>(first - all.begin());
     found.high = static_cast<std::uint8_t>(std::max(first, last) - all.begin());
     found.answers = {all.front(), first < last ? *first : all.front(), all.back()};
-    // Two steps suffice, since the answer can change only at half of the votes and at the threshold.
+    // Two steps suffice, since the result can change only at half of the votes and at the
+    // threshold.
     for (std::size_t count = 0; count <= raters; ++count) {
       if (found.answer(count) != all[count]) return std::nullopt;
     }
@@ -94,7 +96,8 @@ void count_vote(const std::vector<const std::uint8_t*>& rows, std::uint8_t label
   }
 }
 
-// The same for stretches begin .. end - 1 of packed masks (masks.hpp), where 1 is the second label.
+// The same for stretches begin .. end - 1 of packed masks (masks.hpp), where 1 denotes the second
+// label.
 inline void count_bits(const std::vector<const std::uint8_t*>& rows, const AnswersByCount& found,
                        const std::uint8_t* values, std::size_t voxels, std::size_t begin, std::size_t end,
                        std::uint8_t* out) {

@@ -1,12 +1,13 @@
 // Computes the exact signed Euclidean distance between voxel centres, axis by axis.
 //
 // Both sides of the contour are computed at once: the magnitude of a voxel's value is the squared
-// distance to the nearest voxel of the *other* side, and the sign is negative inside. A voxel k steps
-// away along an axis contributes the candidate k^2 (times the spacing squared) plus its own squared
-// distance if it is on the same side, or plus 0 if not. Neighbouring lines are processed together in
-// registers, until k^2 alone exceeds the best candidate of each line. So the cost per voxel is its
-// distance to the contour in voxels, divided by the width of a register: a few operations near a
-// contour, where the lower envelope of parabolas (Felzenszwalb & Huttenlocher, 2012) takes dozens.
+// distance to the nearest voxel of the *other* side, and the sign is negative inside. A voxel k
+// steps away along an axis contributes the candidate k^2 (times the spacing squared) plus its own
+// squared distance if it is on the same side, or plus 0 if not. Neighbouring lines are processed
+// together in registers, until k^2 alone exceeds the best candidate of each line. Thus the cost
+// per voxel is proportional to its distance from the contour in voxels, divided by the width of a
+// register: a few operations near a contour, whereas the lower envelope of parabolas (Felzenszwalb
+// & Huttenlocher, 2012) takes dozens.
 //
 // Preconditions (checked in Python): `squared` holds outer * length * inner values, initially -inf
 // inside and +inf outside; every voxel size is positive and finite; the axis with inner = 1 is
@@ -42,7 +43,7 @@ void run_distances(std::size_t length, double size, Real* squared) {
   }
 }
 
-// Updates the nearest distances by the candidates of one row, k steps away.
+// Updates the nearest distances with the candidates of one row, k steps away.
 template <class Real>
 CONSENSUS_INLINE void take_offers(const Real* row, const Real* sides, Real way, Real* nearest) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -82,7 +83,7 @@ CONSENSUS_INLINE void distance_block(const Real* lines, const Real* ways, const 
     const std::size_t most = std::max(at > rows.first ? at - rows.first : 0, at < rows.last ? rows.last - at : 0);
     const std::size_t start = std::max(before, after);
     for (std::size_t k = start; k <= most; ++k) {
-      // Checked only at every fourth step: a check costs as much as two candidates.
+      // Checked only at every fourth step, since a check costs as much as two candidates.
       if ((k - start) % 4 == 0 && !any_farther(nearest, ways[k])) break;
       if (rows.first + k <= at) take_offers(own - k * kLanes, sides, ways[k], nearest);
       if (at + k <= rows.last) take_offers(own + k * kLanes, sides, ways[k], nearest);
@@ -119,7 +120,7 @@ inline bool mark_wanted(const Lines& lines, const std::uint8_t* wanted, std::siz
   return any != 0;
 }
 
-// A full block has a compile-time width, for which the compiler emits no call of memcpy.
+// A full block has a compile-time width, so the compiler emits no call of memcpy.
 template <class Real>
 void copy_lanes(const Real* from, std::size_t lanes, Real* to) {
   if (lanes == kLanes) {
@@ -131,7 +132,7 @@ void copy_lanes(const Real* from, std::size_t lanes, Real* to) {
 
 template <class Real>
 void distance_across(const Lines& lines, double size, Slab slab, const std::uint8_t* wanted, Real* squared) {
-  // Unused lanes have distance 0, so that they never prolong the loop.
+  // Unused lanes have distance 0, so they never prolong the loop.
   std::vector<Real> values(lines.length * kLanes), found(values.size()), ways(lines.length);
   std::vector<std::uint8_t> is_wanted(lines.length, 1);
   for (std::size_t k = 0; k < lines.length; ++k) {

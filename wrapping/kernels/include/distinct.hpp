@@ -41,7 +41,8 @@ CONSENSUS_WIDE static inline bool only_two(const std::uint16_t* data, std::size_
 template <class T>
 class DistinctValues {
  public:
-  // Returns false as soon as more than `limit` values are found: the array is not a label image.
+  // Returns false as soon as more than `limit` values are found: the array is then not a label
+  // image.
   bool scan(const T* data, const T* reference, std::size_t begin, std::size_t end,
             std::size_t limit) {
     struct Source {
@@ -97,7 +98,8 @@ class DistinctValues {
     return false;
   }
 
-  // Calls `add` for the values of begin .. end - 1, except for words that equal those of the reference.
+  // Calls `add` for the values of begin .. end - 1, skipping words that equal those of the
+  // reference.
   template <class Add>
   void add_unknown(const T* data, const T* reference, std::size_t begin, std::size_t end,
                    const Add& add) {
@@ -126,7 +128,7 @@ class DistinctValues {
       if (number_ < pair_.size()) pair_[number_] = static_cast<Index>(value);
       ++number_;
     } else {
-      // Bytes are compared: NaN differs from itself and would be added once per voxel.
+      // Bytes are compared, since NaN differs from itself and would be added once per voxel.
       if (started_ && std::memcmp(&value, &last_, sizeof(T)) == 0) return;
       if (value != value) {
         if (has_nan_) return;
@@ -141,7 +143,7 @@ class DistinctValues {
   std::vector<std::uint8_t> narrow_ =
       std::vector<std::uint8_t>(kNarrow ? std::size_t{1} << (8 * sizeof(Index)) : 0, 0);
   std::array<Index, 2> pair_{};  // the first two values of one or two bytes
-  std::size_t number_ = 0;       // how many such values were found, at most 3
+  std::size_t number_ = 0;  // number of such values found, at most 3
   std::unordered_set<T> wide_;
   T last_{};
   bool started_ = false;

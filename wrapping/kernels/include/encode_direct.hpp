@@ -1,7 +1,8 @@
-// Encodes voxels when every possible pattern has its own code: its digits as a number in base `radix`.
+// Encodes voxels if every possible pattern can have its own code: its digits, read as a number in
+// base `radix`.
 //
-// Preconditions (checked in Python): radix^raters (+ 1 with a mask) codes fit `Code`; `counts`
-// has one entry per code, initially 0; there are no strata. The code after the last pattern means
+// Preconditions (checked in Python): radix^raters (+ 1 with a mask) codes fit `Code`; `counts` has
+// one entry per code, initially 0; there are no strata. The code after the last pattern means
 // "outside the mask".
 #pragma once
 

@@ -1,10 +1,12 @@
-// Encodes voxels with a hash table, when there are too many possible patterns to give each its own code.
+// Encodes voxels with a hash table if there are too many possible patterns to give each its own
+// code.
 //
-// Raters are grouped so that the digits of a group fit 32 bits. A pattern is a row of such words, one per
-// group, preceded by its stratum if there are strata; the table numbers the rows in the order in
-// which they are found. This is exact for any number of raters and patterns.
+// Raters are grouped so that the digits of a group fit 32 bits. A pattern is a row of such words,
+// one per group, preceded by its stratum if there are strata; the table numbers the rows in the
+// order in which they are found. This is exact for any number of raters and patterns.
 //
-// Preconditions (checked in Python): every digit is below the radix; a slab has at most 2^32 - 2 voxels.
+// Preconditions (checked in Python): every digit is below the radix; a slab has at most 2^32 - 2
+// voxels.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +28,8 @@ class HashedEncoder {
       : stack_(stack), groups_(make_groups(stack)), table_(groups_.size() + (stack.strata ? 1 : 0)),
         rows_(kShortRun * table_.words()) {}
 
-  // Returns false as soon as patterns outnumber the codes; the caller then starts again with a wider Code.
+  // Returns false as soon as the number of patterns exceeds the number of codes; the caller then
+  // starts again with a wider Code.
   bool encode(std::size_t begin, std::size_t end, Code* codes) {
     for_each_run(
         stack_, begin, end,

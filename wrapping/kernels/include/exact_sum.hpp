@@ -1,8 +1,8 @@
 // Sums of real numbers that do not depend on the order or grouping of the terms.
 //
-// A number of magnitude up to 1 is truncated to a multiple of 2^-86 and split into two integers, which
-// add and multiply exactly. So n equal voxels have bitwise the same sum whether they are added one by
-// one, in stretches, in chunks, or as one table row with a count of n.
+// A number of magnitude up to 1 is truncated to a multiple of 2^-86 and split into two integers,
+// which add and multiply exactly. Thus n equal voxels have bitwise the same sum whether they are
+// added one by one, in stretches, in chunks, or as one table row with a count of n.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace consensus {
 
-// The number of terms that the integers of a `SplitReal` can hold without a carry.
+// The number of terms that the integers of a `SplitReal` can accumulate without a carry.
 constexpr std::size_t kMostSplit = std::size_t{1} << 18;
 
 struct SplitReal {

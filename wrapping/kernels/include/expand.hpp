@@ -1,4 +1,4 @@
-// Replaces every voxel's code by a value from a table; or, in place, by another code.
+// Replaces every voxel's code with a value from a table or, in place, with another code.
 //
 // Precondition (checked in Python): every code is below the length of the table.
 #pragma once

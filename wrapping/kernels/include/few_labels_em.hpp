@@ -1,7 +1,7 @@
 // The E-step of confusion_em.hpp for few labels, with all labels and starts processed together.
 //
-// The starts are contiguous in rows of log theta and of counts, so each vote adds one row for all starts.
-// Terms are added in the order of confusion_em.hpp, so results are bitwise equal.
+// Starts are contiguous in the rows of log theta and of the counts, so each vote adds one row for
+// all starts. Terms are added in the order of confusion_em.hpp, so results are bitwise equal.
 //
 // Preconditions (checked in Python): those of confusion_em.hpp.
 #pragma once
@@ -57,7 +57,8 @@ class ExpectationOfFewLabels {
     }
   }
 
-  // Replaces the log joints of one start by shares that sum to `weight`; returns the log evidence.
+  // Replaces the log joints of one start with shares that sum to `weight`; returns the log
+  // evidence.
   double share_out(double* values, double weight) const {
     const double peak = *std::max_element(values, values + rows_.truths);
     if (!(peak > kImpossible)) {

@@ -1,8 +1,8 @@
 // Smooths the buffer of a tile by a separable Gaussian.
 //
-// The result at a voxel is its value plus weighted differences to its neighbours, outermost first,
-// axis by axis. So constant regions stay exactly constant, and the result at a voxel is bitwise the
-// same whatever the box.
+// The result at a voxel is its value plus weighted differences from its neighbours, outermost
+// first, axis by axis. Thus constant regions stay exactly constant, and the result at a voxel is
+// bitwise independent of the box.
 //
 // Preconditions: those of neighbour_lines.hpp; each axis has a weight for every distance from 0 to
 // its reach, and the weights of both sides sum to 1.
@@ -37,7 +37,7 @@ class Gaussian {
   const Extents& reach() const { return lines_.reach(); }
   Box source(const Box& to) const { return lines_.source(to); }
 
-  // Replaces `values`, an array over source(to), by the smoothed array over `to`.
+  // Replaces `values`, an array over source(to), with the smoothed array over `to`.
   void smooth(std::vector<Real>& values, const Box& to) { smooth_within(values, source(to), Real{0}, to); }
 
   // The same if all values outside the box `within` equal `beyond`; `values` is an array over `within`.

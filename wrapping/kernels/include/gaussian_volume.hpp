@@ -1,10 +1,10 @@
 // Smooths a whole volume by a separable Gaussian, axis by axis, alternating between two buffers.
 //
-// Beyond the edge, either edge voxels are repeated or values are 0. The arithmetic is that of
-// gaussian_lines.hpp, so results for tiles and volumes are bitwise equal.
+// Beyond the edge, either edge voxels are repeated or values are 0. The arithmetic is the same as
+// in gaussian_lines.hpp, so results for tiles and volumes are bitwise equal.
 //
-// Preconditions (checked in Python): `values` and `spare` hold the volume; each axis has a weight for
-// every distance from 0 to its reach, and the weights of both sides sum to 1.
+// Preconditions (checked in Python): `values` and `spare` hold the volume; each axis has a weight
+// for every distance from 0 to its reach, and the weights of both sides sum to 1.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Reads an image of any numeric type as floats that are shifted and scaled for comparison with others.
+// Reads an image of any numeric type as floats, shifted and scaled for comparison with other
+// images.
 //
-// Preconditions (checked in Python): `data` is contiguous and aligned, holds the whole volume, and is
-// finite.
+// Preconditions (checked in Python): `data` is contiguous and aligned, holds the whole volume, and
+// is finite.
 #pragma once
 
 #include <algorithm>

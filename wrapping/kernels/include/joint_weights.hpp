@@ -16,7 +16,8 @@ namespace consensus {
 // The number of atlases is rounded up to a multiple of four, so that one register layout serves any number.
 inline std::size_t in_fours(std::size_t atlases) { return (atlases + 3) / 4 * 4; }
 
-// Inner products of two rows with four others: sums[a * width + b] is that of two[a] and four[b].
+// Inner products of two rows with four others: sums[a * width + b] is the product of two[a] and
+// four[b].
 CONSENSUS_INLINE void products_block(const float* two, const float* four, std::size_t length, std::size_t width,
                                      float* sums) {
   Eight found[2][4] = {};
@@ -73,9 +74,10 @@ CONSENSUS_WIDE static inline void raise_means(const float* sums, double scale, d
   }
 }
 
-// Replaces the upper triangle of a matrix by its Cholesky factor R (matrix = R^T R) with an inverted
-// diagonal, and solves R^T solution = 1. Returns false if the matrix is not positive definite. Values
-// below the diagonal are not read, but may be overwritten. Rows have `width` entries, a multiple of 4.
+// Replaces the upper triangle of a matrix with its Cholesky factor R (matrix = R^T R) with an
+// inverted diagonal, and solves R^T solution = 1. Returns false if the matrix is not positive
+// definite. Values below the diagonal are not read, but may be overwritten. Rows have `width`
+// entries, a multiple of 4.
 CONSENSUS_WIDE static inline bool factorise(double* matrix, std::size_t size, std::size_t width, double* solution) {
   std::fill_n(solution, size, 1.0);
   for (std::size_t j = 0; j < size; ++j) {
@@ -105,7 +107,8 @@ class JointWeights {
       : count_(atlases), width_(in_fours(atlases)), beta_(beta), alpha_(alpha), constrained_(constrained),
         matrix_(width_ * width_), factor_(width_ * width_), solution_(atlases), forward_(atlases) {}
 
-  // Computes weights that sum to 1. `sums` are those of products(); `scale` converts them to means.
+  // Computes weights that sum to 1. `sums` is the output of products(); `scale` converts the sums
+  // to means.
   void find(const float* sums, double scale, float* weights) {
     raise_means(sums, scale, beta_, width_, matrix_.data());
     for (std::size_t i = 0; i < count_; ++i) matrix_[i * width_ + i] += alpha_;
@@ -113,7 +116,7 @@ class JointWeights {
     const bool solved = constrained_ ? solve_constrained() : solve();
     double total = 0.0;
     for (double& value : solution_) total += value = std::max(value, 0.0);
-    // Atlases whose errors are equal up to rounding get equal weights.
+    // Atlases whose errors are equal up to rounding are given equal weights.
     const bool usable = solved && total > 0 && std::isfinite(total);
     for (std::size_t i = 0; i < count_; ++i) {
       weights[i] = static_cast<float>(usable ? solution_[i] / total : 1.0 / static_cast<double>(count_));
@@ -121,10 +124,10 @@ class JointWeights {
   }
 
  private:
-  // Minimises w^T (M + a I) w over non-negative weights, up to their sum, by block principal pivoting
-  // (Judice & Pires, Comput. Oper. Res. 21:587-596, 1994): atlases with a negative weight leave the
-  // active set and those that would lower the objective enter it, all at once or, if that cycles,
-  // only the last one.
+  // Minimises w^T (M + a I) w over non-negative weights, up to a scale factor, by block principal
+  // pivoting (Judice & Pires, Comput. Oper. Res. 21:587-596, 1994): atlases with a negative weight
+  // leave the active set and those that would lower the objective enter it, all at once or, if
+  // that cycles, only the last one.
   bool solve_constrained() {
     std::size_t fewest = count_ + 1;
     for (int patience = 3;;) {
@@ -175,7 +178,7 @@ class JointWeights {
     double* x = forward_.data();
     if (!factorise(factor_.data(), size, width_, x)) return false;
     for (std::size_t j = size; j-- > 0;) {
-      // The most recent value is used last, so that the other products do not depend on it.
+      // The most recently computed value is used last, so the other products do not depend on it.
       for (std::size_t l = size; l-- > j + 1;) x[j] -= factor_[j * width_ + l] * x[l];
       x[j] *= factor_[j * width_ + j];
       solution_[kept_[j]] = x[j];

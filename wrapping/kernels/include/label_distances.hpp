@@ -28,7 +28,8 @@ struct BoxOfVolume {
     return product;
   }
   std::size_t rows() const { return size.back() == 0 ? 0 : voxels() / size.back(); }
-  // Calls work(index in the volume, index in the box), of the first voxel, for rows of the box.
+  // For each row of the box, calls work(volume index, box index) with the flat indices of its
+  // first voxel.
   template <class Work>
   void for_each_row(Slab slab, Work work) const {
     const std::size_t axes = shape.size(), length = size[axes - 1];
@@ -95,7 +96,8 @@ struct DrawnInBox {
     });
   }
 
-  // Computes signed distances to the contour of the voxels with a bit; `squared` is a buffer for the box.
+  // Computes signed distances to the contour of the voxels whose bit is set; `squared` is a buffer
+  // for the box.
   void distances(const std::vector<std::uint8_t>& bits, std::size_t bit, std::size_t threads,
                  const WantedVoxels& wanted, std::vector<float>& squared, float* row) const {
     squared.resize(bits.size());

@@ -1,5 +1,5 @@
-// Walks the lines of a C-ordered volume along one axis. Neighbouring lines are processed in blocks, so that
-// all of them use a cache line once it is loaded.
+// Walks the lines of a C-ordered volume along one axis. Neighbouring lines are processed in
+// blocks, so that a cache line, once loaded, is used by all of them.
 //
 // Precondition (checked in Python): the volume holds outer * length * inner values.
 #pragma once
@@ -43,7 +43,8 @@ template <class Work>
 void for_each_block_slab(const Lines& lines, std::size_t threads, Work work) {
   const std::size_t voxels = std::max<std::size_t>(1, lines.length * std::min(kLanes, lines.inner));
   const std::size_t smallest = std::max<std::size_t>(1, kSmallestSlab / voxels);
-  // Pieces are large enough that allocating scratch memory is cheap compared with processing them.
+  // Pieces are large enough that allocating scratch memory is cheap compared with processing the
+  // piece.
   const std::size_t size = std::max<std::size_t>(1, 16 * kPiece / voxels);
   for_each_slab(make_slabs(lines.blocks(), threads, smallest),
                 [&](std::size_t, Slab slab) { in_pieces(slab, size, work); });

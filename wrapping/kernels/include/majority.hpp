@@ -1,7 +1,9 @@
-// Finds the symbol that more than half of the raters gave, at kShortRun voxels at once (Boyer & Moore,
-// MJRTY, 1981): the candidate that remains when unequal votes cancel in pairs, and its number of votes.
+// Finds the symbol that more than half of the raters gave, for kShortRun voxels at once (Boyer &
+// Moore, MJRTY, 1981): the candidate that remains when unequal votes cancel in pairs, and its
+// number of votes.
 //
-// Preconditions: every row holds kShortRun symbols; the symbol type can represent the number of raters.
+// Preconditions: every row holds kShortRun symbols; the symbol type can represent the number of
+// raters.
 #pragma once
 
 #include <array>

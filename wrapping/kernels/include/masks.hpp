@@ -1,11 +1,12 @@
-// Packs masks of bytes into one bit per voxel, in the same pass that checks that they are masks.
+// Packs masks of bytes into one bit per voxel, and checks in the same pass that they are masks.
 //
-// Voxels are packed in stretches of 256: byte k of a stretch holds voxels k, k + 32, k + 64 and so on.
-// Neighbouring voxels stay in neighbouring bytes of a register, so packing, counting and unpacking are
-// operations on whole registers. An incomplete last stretch is padded with the first value of the array.
+// Voxels are packed in stretches of 256: byte k of a stretch holds voxels k, k + 32, k + 64 and so
+// on. Neighbouring voxels stay in neighbouring bytes of a register, so packing, counting and
+// unpacking are operations on whole registers. An incomplete last stretch is padded with the first
+// value of the array.
 //
-// Preconditions (checked in Python): rows hold the extent, which is not 0; `bits` holds kLane bytes for
-// every stretch.
+// Preconditions (checked in Python): rows hold the extent, which is not 0; `bits` holds kLane
+// bytes for every stretch.
 #pragma once
 
 #include <algorithm>
@@ -85,7 +86,8 @@ struct MaskPacker {
     });
   }
 
-  // Merges the result of another packer: it remains a mask if both together have at most two values.
+  // Merges the result of another packer: the combination is a mask if both together have at most
+  // two values.
   void add(const MaskPacker& other) {
     is_mask = is_mask && other.is_mask && (second == first || other.second == first || other.second == second);
     if (second == first) second = other.second;

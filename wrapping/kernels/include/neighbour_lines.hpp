@@ -21,17 +21,17 @@ class NeighbourLines {
   const Extents& reach() const { return reach_; }
   Box source(const Box& to) const { return grown(to, reach_, shape_); }
 
-  // Replaces `values`, an array over source(to), by an array over `to`. For each axis with a reach above
-  // 0, blend(axis, rows, n, out) computes out[i] from rows[0][i] .. rows[2 * reach][i]; the middle row
-  // holds the voxel itself.
+  // Replaces `values`, an array over source(to), with an array over `to`. For each axis with a
+  // reach above 0, blend(axis, rows, n, out) computes out[i] from rows[0][i] .. rows[2 *
+  // reach][i]; the middle row holds the voxel itself.
   template <class Blend>
   void run(std::vector<Value>& values, const Box& to, Blend blend) {
     run_within(values, source(to), Value{}, to, blend);
   }
 
-  // The same if all values of source(to) outside `box` equal `beyond`; `values` is an array over `box`.
-  // It is replaced by an array over the part of `to` within reach of `box`, which is returned.
-  // Precondition: blend maps equal values to the same value.
+  // The same if all values of source(to) outside `box` equal `beyond`; `values` is an array over
+  // `box`. It is replaced with an array over the part of `to` within reach of `box`; this part is
+  // returned. Precondition: blend maps equal values to the same value.
   template <class Blend>
   Box run_within(std::vector<Value>& values, Box box, Value beyond, const Box& to, Blend blend) {
     const Box reached = box.empty() ? Box{} : intersection(grown(box, reach_, shape_), to);

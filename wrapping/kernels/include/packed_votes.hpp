@@ -1,15 +1,15 @@
-// EM for two labels if no rater is missing: votes are packed as bits, eight raters per byte.
+// EM for two labels without missing votes: votes are packed as bits, eight raters per byte.
 //
-// The log likelihood of a voxel's votes is one look-up per byte in a table of 256 entries; posteriors are
-// added to histograms of 256 bins, which the caller converts to counts per rater. No pattern table is
-// needed, however noisy the votes are.
+// The log likelihood of a voxel's votes is one look-up per byte in a table of 256 entries;
+// posteriors are added to histograms of 256 bins, which the caller converts to counts per rater.
+// No pattern table is needed, however noisy the votes are.
 //
-// Bytes are stored in planes: planes[group * extent + voxel]. A stretch of voxels with equal votes is
-// computed once. A "voxel" may also be a row of a pattern table, with a count. Sums are exact
+// Bytes are stored in planes: planes[group * extent + voxel]. A stretch of voxels with equal votes
+// is computed once. A "voxel" may also be a row of a pattern table, with a count. Sums are exact
 // (exact_sum.hpp), so results do not depend on threads or on the grouping of voxels.
 //
-// Preconditions (checked in Python): every digit is 0 or 1; arrays have one entry per voxel; counts are
-// positive; log values are below +inf and not NaN.
+// Preconditions (checked in Python): every digit is 0 or 1; arrays have one entry per voxel;
+// counts are positive; log values are below +inf and not NaN.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,8 @@ struct PackedPlanes {
   const std::uint8_t* planes;
   std::size_t extent;
   std::size_t groups;
-  const std::uint8_t* mask;    // nullptr: every voxel counts
-  const std::int64_t* counts;  // how many voxels each entry stands for; nullptr: one
+  const std::uint8_t* mask;  // nullptr: all voxels are used
+  const std::int64_t* counts;  // number of voxels represented by each entry; nullptr: one
 
   bool same(std::size_t a, std::size_t b) const {
     if (mask && (mask[a] != 0) != (mask[b] != 0)) return false;
@@ -95,8 +95,8 @@ struct LogJoint {
 struct PackedPosterior {
   bool possible;      // whether any label has a non-zero probability
   bool prefers_one;   // whether label 1 is more probable than label 0
-  double less;        // share of the less probable label
-  double more;        // share of the other
+  double less;  // share of the less probable label
+  double more;  // share of the more probable label
   double log_evidence;
 };
 
@@ -197,8 +197,8 @@ inline SplitReal split_share(double share) {
   return SplitReal::of(share > 0 ? std::max(share, 0x1p-86) : 0);
 }
 
-// Adds the sums of the E-step for some voxels. A voxel where neither label is possible makes the likelihood 0
-// and is counted for neither.
+// Adds the sums of the E-step for some voxels. A voxel at which neither label is possible sets the
+// likelihood to 0 and is counted for neither label.
 inline void expect_packed(const PackedPlanes& packed, const Pair* tables, std::size_t begin,
                           std::size_t end, PackedSums& sums) {
   const LogJoint log_joint{packed, tables};

@@ -1,8 +1,8 @@
-// Counts, for every pair of raters and every label, the voxels to which both gave the label; reads a
-// pattern table.
+// Counts, for every pair of raters and every label, the voxels to which both gave the label; the
+// votes are read from a pattern table.
 //
-// Preconditions: each row has `raters` digits; digits >= `labels` mean missing; `shared` has the shape
-// (labels, raters, raters), and only the entries with i <= j are written.
+// Preconditions: each row has `raters` digits; digits >= `labels` mean missing; `shared` has the
+// shape (labels, raters, raters), and only the entries with i <= j are written.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,10 @@
-// Runs a function over contiguous slabs of a volume, one thread per slab, and stops all threads on an abort.
+// Runs a function over contiguous slabs of a volume, one thread per slab; an abort stops all
+// threads.
 //
-// Threads are created and joined within the call: there is no pool that fork() could break, and no state
-// outlives the call. Concurrent calls are safe if they write to different memory. Kernels combine the
-// results of slabs as integers, which is exact, so results do not depend on the number of slabs.
+// Threads are created and joined within the call: there is no pool that fork() could break, and no
+// state outlives the call. Concurrent calls are safe if they write to different memory. Kernels
+// combine the results of slabs as integers, which is exact, so results do not depend on the number
+// of slabs.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +18,7 @@ struct Slab {
   std::size_t end;
 };
 
-// For fewer voxels than this, starting a thread costs more than it saves.
+// For fewer voxels than this, starting a thread costs more time than it saves.
 constexpr std::size_t kSmallestSlab = std::size_t{1} << 16;
 
 inline std::vector<Slab> make_slabs(std::size_t extent, std::size_t threads,
@@ -25,7 +27,7 @@ inline std::vector<Slab> make_slabs(std::size_t extent, std::size_t threads,
   const std::size_t count = std::max<std::size_t>(1, std::min(threads, useful));
   std::vector<Slab> slabs;
   for (std::size_t k = 0; k < count; ++k) {
-    // Does not overflow below 2^64 / count voxels.
+    // Does not overflow for extents below 2^64 / count voxels.
     slabs.push_back({extent * k / count, extent * (k + 1) / count});
   }
   return slabs;
@@ -50,10 +52,10 @@ void for_each_slab(const std::vector<Slab>& slabs, Work work) {
 // others read a flag that it sets.
 void checkpoint();
 
-// Raises the Python exception that stops the work, if there is one; see stopping.cpp.
+// Raises the Python exception that should stop the work, if there is one; see stopping.cpp.
 void ask_python();
 
-// Voxels in a piece, which take microseconds, or milliseconds with thousands of raters.
+// Voxels in a piece; processing them takes microseconds, or milliseconds with thousands of raters.
 constexpr std::size_t kPiece = std::size_t{1} << 14;
 
 // Calls work(piece) for the pieces of a slab in order, with a checkpoint before each.

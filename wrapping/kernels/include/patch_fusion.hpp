@@ -1,12 +1,14 @@
-// Patch-based label fusion, tile by tile: each atlas votes with the patch of labels at which its image is
-// most similar to the target, weighted by that similarity.
+// Patch-based label fusion, tile by tile: each atlas votes with the patch of labels at which its
+// image is most similar to the target, weighted by that similarity.
 //
-// For each voxel x, the patch of atlas i that is most similar to the target's is sought near x and found
-// at x + s_i. Its weight w_i(x) is a vote, at every voxel y of the patch around x, for the label of the
-// atlas at y + s_i. Only voxels where atlases disagree are computed, from the patches that cover one.
+// For each voxel x, the patch of atlas i that is most similar to the target's is sought near x and
+// found at x + s_i. Its weight w_i(x) is a vote, at every voxel y of the patch around x, for the
+// label of the atlas at y + s_i. Only voxels at which atlases disagree are computed, from the
+// patches that cover them.
 //
-// Preconditions (checked in Python): images and votes hold the whole volume; digits below `labels` are
-// labels, the digit `labels` means missing; the radii of the first axis are 0.
+// Preconditions (checked in Python): images and votes hold the whole volume; digits below `labels`
+// are labels, the digit `labels` means missing; the radii of the first axis are 0.
+// are labels, the digit `labels` means missing; the radii of the first axis are 0.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +31,7 @@ struct Exclusion {
 };
 
 struct WeightRule {
-  bool joint;        // if false, an atlas is weighted by its own errors: (mean square + alpha)^-beta
+  bool joint;  // if false, each atlas is weighted by its own errors: (mean square + alpha)^-beta
   double beta, alpha;
   bool constrained;  // joint weights: optimal among non-negative weights; if false, negative ones are set to 0
 };
@@ -54,7 +56,7 @@ struct AtlasField {
 
 constexpr std::int32_t kUndecided = -1, kOutside = -2;  // the codes of votes/ties.py
 
-// Result for a tile: the labels at each voxel that was computed, and their shares.
+// Result for a tile: the possible labels at each voxel that was computed, and their shares.
 struct TileShares {
   std::vector<std::int64_t> places;  // flat indices in the volume of these voxels
   std::vector<std::uint16_t> numbers;  // number of labels at each of them
@@ -100,7 +102,8 @@ class PatchFusionTile {
   // the radii of the search and of the patch.
   struct FoundImage {
     std::vector<float> values;
-    std::vector<float> mean, inverse;  // for each voxel of centres_: of the chosen patch
+    // mean and reciprocal standard deviation of the chosen patch, for each voxel of centres_
+    std::vector<float> mean, inverse;
   };
   struct Atlas {
     std::vector<FoundImage> images;   // by modality
@@ -247,7 +250,8 @@ class PatchFusionTile {
     return grown({{t, z, y, x}, {t + 1, z + 1, y + 1, x + 1}}, field_->settings.patch, field_->shape);
   }
 
-  // Calls use(t, z, y, x, index in centres_) for every voxel that gets weights, in C order.
+  // Calls use(t, z, y, x, index in centres_) for every voxel whose weights are computed, in C
+  // order.
   template <class Use>
   void for_each_centre(Use use) const {
     std::size_t centre = 0;
@@ -298,7 +302,7 @@ class PatchFusionTile {
   void weigh_alone(std::size_t length, double scale) {
     for (std::size_t k = 0; k < atlases_.size(); ++k) {
       const double sum = static_cast<double>(sum_of_squares(errors_.data() + k * length, length));
-      // Errors are measured in units of alpha, so that the result is finite.
+      // Errors are measured in units of alpha, which keeps the result finite.
       weights_[k] = static_cast<float>(std::pow(1.0 + sum * scale / field_->rule.alpha, -field_->rule.beta));
       weights_[k] = std::max(weights_[k], std::numeric_limits<float>::min());
     }
@@ -331,7 +335,7 @@ class PatchFusionTile {
     }
   }
 
-  // Returns the radii within which values and votes around a centre are read.
+  // Returns the radii around a centre within which values and votes are read.
   Extents grown_search() const {
     Extents reach = field_->settings.search;
     for (std::size_t axis = 0; axis < kAxes; ++axis) reach[axis] += field_->settings.patch[axis];
@@ -383,7 +387,7 @@ class PatchFusionTile {
     }
   }
 
-  // Returns whether all patches that cover a voxel have an unannotated voxel there.
+  // Returns whether every patch that covers a voxel has an unannotated voxel there.
   bool is_silent() const {
     for (std::size_t slot = 0; slot < labels_.size(); ++slot) {
       if (sum_of_eight(tally_.data() + slot * kEight) != 0) return false;
@@ -397,7 +401,7 @@ class PatchFusionTile {
     for (const Atlas& atlas : atlases_) tally_[atlas.slots[here] * kEight] += 1.0f;
   }
 
-  // Rounding must not decide between labels that are mathematically tied.
+  // Labels that are mathematically tied must not be separated by rounding errors.
   static constexpr float kTied = 1e-5f;
 
   template <class Index>
@@ -419,7 +423,7 @@ class PatchFusionTile {
           total += sum;
           best = std::max(best, sum);
         }
-        std::int32_t winner = kOutside;  // remains if all labels of the atlases are excluded
+        std::int32_t winner = kOutside;  // kept if all labels of the atlases are excluded
         for (std::size_t at = found.labels.size(); at-- > first;) {
           if (found.shares[at] >= best - kTied * total) winner = found.labels[at];
           found.shares[at] /= total;
@@ -437,7 +441,8 @@ class PatchFusionTile {
 
   // -- images -------------------------------------------------------------------------------
 
-  // Averages the atlases' patches of original intensities at the voxels of the box inside the mask.
+  // Averages the atlases' patches of original intensities at the voxels of the box inside the
+  // mask.
   void fuse_images(const Box& box) {
     for (std::size_t m = 0; m < target_.size(); ++m) {
       image_.assign(box.voxels(), 0.0f);
@@ -479,9 +484,11 @@ class PatchFusionTile {
   std::vector<std::int32_t> shifts_;        // for each voxel of centres_, in the current atlas
   std::vector<Atlas> atlases_;
   Extents layout_{};                                 // size of the volumes that are stored per atlas
-  std::vector<PatchPiece> target_pieces_, pieces_;  // pieces of a patch in the target's layout, in that of the atlases
+  // pieces of a patch, in the target's layout and in the atlases' layout
+  std::vector<PatchPiece> target_pieces_, pieces_;
   std::vector<std::uint16_t> digits_;    // for a row of the tile, by atlas
-  std::vector<std::uint8_t> open_, inside_, is_centre_;  // flags of the tile's voxels (the first two), of centres_
+  // open_, inside_: flags of the tile's voxels; is_centre_: flags of the voxels of centres_
+  std::vector<std::uint8_t> open_, inside_, is_centre_;
   std::vector<float> goal_, errors_, sums_of_products_, weights_, tally_, padded_, image_, weight_;
   std::vector<std::size_t> labels_;
 };

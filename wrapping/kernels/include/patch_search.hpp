@@ -1,9 +1,10 @@
 // Finds the shift near each voxel at which an atlas is most similar to the target, by box sums.
 //
-// The squared difference of normalised patches u = (t - mean(t)) / s(t) and v = (a - mean(a)) / s(a) is
-// |u|^2 + |v|^2 - 2 u.v, where u.v = (sum(t a) - n mean(t) mean(a)) / (s(t) s(a)). So for one shift, the
-// sums at all voxels come from the product of two volumes, summed along the three axes. Terms are
-// added in an order that does not depend on the box, so results do not depend on tiles.
+// The squared difference of normalised patches u = (t - mean(t)) / s(t) and v = (a - mean(a)) /
+// s(a) is |u|^2 + |v|^2 - 2 u.v, where u.v = (sum(t a) - n mean(t) mean(a)) / (s(t) s(a)). Thus
+// for one shift, the sums at all voxels are obtained from the product of two volumes by summing
+// along the three axes. Terms are added in an order that does not depend on the box, so results do
+// not depend on tiles.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +41,7 @@ CONSENSUS_WIDE static inline void add_rows(const float* const* rows, std::size_t
   }
 }
 
-// Sums over a sliding window of values or planes; reuses its array of pointers.
+// Sums over a sliding window of values or planes; the array of pointers is reused.
 class Windows {
  public:
   // out[k] = in[k] + in[k + stride] + .. + in[k + 2 * radius * stride].
@@ -68,12 +69,13 @@ CONSENSUS_WIDE static inline void multiply(const float* a, const float* b, std::
   for (std::size_t k = 0; k < n; ++k) out[k] = a[k] * b[k];
 }
 
-// Weight of the squared difference of two patches' means, relative to that of their normalised values.
-// It breaks ties between patches that are equal after normalisation, for example any three voxels of
-// which two are equal. Otherwise rounding would break them, differently in a mirrored image.
+// Weight of the squared difference of two patches' means, relative to that of their normalised
+// values. It breaks ties between patches that are equal after normalisation, for example any three
+// voxels with two equal values. Otherwise rounding errors would break them, with a different
+// result in a mirrored image.
 constexpr float kMeanShare = 1e-3f;
 
-// Adds one shift's similarity to a row of voxels: u.v - |v|^2 / 2, less the difference of means.
+// Adds one shift's similarity to a row of voxels: u.v - |v|^2 / 2, minus the difference of means.
 CONSENSUS_WIDE static inline void add_likeness(const float* sums, const float* target_sum, const float* target_inverse,
                                                const float* mean, const float* inverse, const float* half_square,
                                                float number, std::size_t n, float* likeness) {
@@ -85,7 +87,7 @@ CONSENSUS_WIDE static inline void add_likeness(const float* sums, const float* t
   }
 }
 
-// Where a similarity exceeds the best one, replaces it and the index of its shift.
+// Where a similarity exceeds the best one so far, stores it and the index of its shift.
 CONSENSUS_WIDE static inline void keep_best(const float* likeness, std::int32_t shift, std::size_t n, float* best,
                                             std::int32_t* shifts) {
   for (std::size_t k = 0; k < n; ++k) {
@@ -238,7 +240,7 @@ struct Patches {
   std::vector<float> squares_;
 };
 
-// Finds, for each voxel, the shift at which the patch of an atlas is nearest to the target's.
+// Finds, for each voxel, the shift at which the patch of an atlas is most similar to the target's.
 class PatchSearch {
  public:
   explicit PatchSearch(const PatchSettings& settings) : settings_(&settings) {}
@@ -281,7 +283,8 @@ class PatchSearch {
     }
   }
 
-  // Replaces the oldest plane of the ring by the products of a plane, summed along rows and columns.
+  // Replaces the oldest plane of the ring with the products of a plane, summed along rows and
+  // columns.
   void sum_plane(const Patches& target, const Patches& atlas, std::size_t z, const Shift& shift,
                  std::vector<float>& ring) {
     const std::size_t height = target.size[2], width = target.size[3], plane = height * width;

@@ -18,8 +18,8 @@
 
 namespace consensus {
 
-// Sums over labels for n consecutive disputed voxels, those of some planes. A rater's count is its number of
-// votes for a label in the patch; the consensus's mass is the sum of its shares there.
+// Sums over labels for n consecutive disputed voxels of some planes. A rater's count is its number
+// of votes for a label in the patch; the consensus's mass is the sum of its shares there.
 struct ProductSums {
   std::size_t first;
   std::vector<double> crossed;  // (n, J) count * mass
@@ -156,7 +156,8 @@ class PatchSimilarity {
     }
   }
 
-  static constexpr double kConstant = 1e-9;  // a lower standard deviation is a rounding error: the patch is constant
+  // lower standard deviations are rounding errors: the patch is constant
+  static constexpr double kConstant = 1e-9;
 
   const WindowFrame<Vote>& frame_;
   const double* shares_;
@@ -181,7 +182,8 @@ void find_similarity(const WindowFrame<Vote>& frame, const Box& part, const doub
                 [&](PatchSimilarity<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
 }
 
-// Adds the raters' weights, (n, J) for the voxels of some planes, to the scores of the labels they gave.
+// Adds the raters' weights, (n, J) for the voxels of some planes, to the scores of the labels they
+// gave.
 template <class Vote>
 void add_votes(const WindowFrame<Vote>& frame, const Box& part, const double* weights, std::size_t threads, double* votes) {
   const std::size_t first = frame.voxels_of(part).first, raters = frame.raters;

@@ -146,8 +146,8 @@ class PieceFinder {
   std::vector<std::size_t> first_;  // index of each row's first run
 };
 
-// Sets, for each piece, the bits of the raters who marked any of its voxels in `finders`, of shape (pieces + 1,
-// planes), and counts in `shared` the voxels that two or more of them marked.
+// Sets in `finders`, of shape (pieces + 1, planes), the bits of the raters who marked any voxel of
+// each piece; counts in `shared` the voxels of each piece that two or more raters marked.
 inline void find_finders(const std::int32_t* places, const std::uint8_t* bits, std::size_t voxels, std::size_t planes,
                          std::uint8_t* finders, std::int64_t* shared) {
   for (std::size_t i = 0; i < voxels; ++i) {

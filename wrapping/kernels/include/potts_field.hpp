@@ -1,18 +1,20 @@
 // Mean-field updates of a Potts field over the open voxels of a volume, in the two colours of a
 // chessboard.
 //
-// Open voxels have a belief, a probability for each of a few labels; all other voxels inside the mask are
-// settled and have one fixed label. Neighbours share a face, so all neighbours of a voxel have the
-// other colour. The open voxels of each colour are listed row by row; while a row is walked, a cursor
-// moves along in each neighbouring row of the other colour. Beliefs are stored only for labels that
-// are candidates given the voxel's votes and are not far less probable than the best one.
+// Open voxels have a belief, a probability for each of a few labels; all other voxels inside the
+// mask are settled and have one fixed label. Neighbours share a face, so all neighbours of a voxel
+// have the other colour. The open voxels of each colour are listed row by row; while a row is
+// walked, a cursor moves along in each neighbouring row of the other colour. Beliefs are stored
+// only for labels that are candidates given the voxel's votes and are not far less probable than
+// the best one.
 //
-// How rows are divided into slabs depends only on their number, and the sums of slabs are added in
+// The division of rows into slabs depends only on their number, and the sums of slabs are added in
 // order, so results do not depend on the number of threads.
 //
 // Preconditions (checked in Python): row_begin ends with the length of its list; columns ascend
-// within a row and are below the width; codes are below the length of their table; labels of settled
-// voxels, candidates and beliefs are below the number of labels; patterns have candidates.
+// within a row and are below the width; codes are below the length of their table; labels of
+// settled voxels, candidates and beliefs are below the number of labels; patterns have candidates.
+// settled voxels, candidates and beliefs are below the number of labels; patterns have candidates.
 #pragma once
 
 #include <algorithm>
@@ -135,7 +137,7 @@ struct FieldPart {
   std::vector<std::uint16_t> labels;
   std::vector<float> values;
   double agreement = 0.0;  // expected weight of neighbours with the same label
-  double settled = 0.0;    // the same for settled neighbours only
+  double settled = 0.0;  // as `agreement`, for settled neighbours only
   double entropy = 0.0;
   double votes = 0.0;  // expected log probability of the votes, weighted by `counted`
 };
@@ -211,7 +213,7 @@ WeightSlope weight_slope(const FieldGrid<Code>& grid, const ColourRows& mine, co
       mean += odds * here;
       square += odds * here * here;
     }
-    // All labels that no neighbour has contribute one common term.
+    // All labels without a neighbour contribute the same term.
     total += static_cast<double>(grid.labels - pull.labels().size()) * std::exp(-weight * highest);
     mean /= total;
     for (std::int64_t i = own.ends[voxel]; i < own.ends[voxel + 1]; ++i) {
@@ -223,8 +225,8 @@ WeightSlope weight_slope(const FieldGrid<Code>& grid, const ColourRows& mine, co
   return sums;
 }
 
-// Appends the labels of a pattern whose log score is less than `reach` below the best, and their scores, which
-// are at least `least`.
+// Appends the labels of a pattern whose log score is less than `reach` below the best, and their
+// scores, which are clipped to at least `least`.
 template <class Digit>
 void add_candidates(const PatternRows<Digit>& rows, const double* log_theta, const double* log_prior,
                     std::size_t pattern, double reach, double least, std::vector<double>& score,

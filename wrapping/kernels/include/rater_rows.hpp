@@ -20,7 +20,8 @@ namespace consensus {
 struct RaterRows {
   virtual ~RaterRows() = default;
   virtual void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const = 0;
-  // Returns whether the rater's vote at any of n voxels may differ from that at the voxel `as`.
+  // Returns whether the rater's vote at any of n voxels may differ from the vote at the voxel
+  // `as`.
   virtual bool differs(std::size_t, std::size_t, std::size_t, std::size_t) const { return true; }
 };
 
@@ -54,7 +55,8 @@ struct SoftRaters final : RaterRows {
   std::size_t voxels;
 };
 
-// The weighted mean as a single rater. The weights of each of the 256 values of a byte are summed once.
+// The weighted mean, presented as a single rater. The weights of each of the 256 values of a byte
+// are summed once.
 class PackedMean final : public RaterRows {
  public:
   PackedMean(const PackedRaters& raters, const std::vector<double>& weights)
@@ -122,7 +124,8 @@ class SoftMean final : public RaterRows {
   float share_;
 };
 
-// The weighted mean of the raters who annotated a voxel, as a single rater; 0 where none did.
+// The weighted mean of the raters who annotated a voxel, presented as a single rater; 0 where none
+// did.
 class PresentMean final : public RaterRows {
  public:
   PresentMean(std::shared_ptr<const RaterRows> raters, const PackedRaters& present,

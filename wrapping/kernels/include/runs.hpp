@@ -1,5 +1,5 @@
-// Walks a stack of raters in runs. Most of a clinical volume consists of long runs in which all raters are
-// constant; such a run needs one look-up instead of one per voxel.
+// Walks through a stack of raters in runs. Most of a clinical volume consists of long runs over
+// which every rater's label is constant; such a run needs one look-up instead of one per voxel.
 #pragma once
 
 #include <algorithm>

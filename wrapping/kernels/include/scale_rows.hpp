@@ -1,11 +1,13 @@
 // Smooths a rater's votes at several scales, row by row of a tile.
 //
-// Smoothing along z produces a plane at a time, along y a row of that plane, and along x the final row, so
-// that intermediate values are still in the cache. A row is computed only if the votes vary within the
-// reach of the scale. The arithmetic is that of gaussian_lines.hpp: results are bitwise independent of tiles.
+// Smoothing along z produces a plane at a time, along y a row of that plane, and along x the final
+// row, so that intermediate values are still in the cache. A row is computed only if the votes
+// vary within the reach of the scale. The arithmetic is the same as in gaussian_lines.hpp: results
+// are bitwise independent of tiles.
 //
-// Preconditions (checked in Python): those of rater_rows.hpp; there is one Gaussian per scale, and the
-// last has the largest reach; a tile has size 1 along the first axis.
+// Preconditions (checked in Python): those of rater_rows.hpp; there is one Gaussian per scale, and
+// the last has the largest reach; a tile has size 1 along the first axis.
+// the last has the largest reach; a tile has size 1 along the first axis.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +102,8 @@ class ScaleRows {
     std::vector<float> plane, line, row;
   };
 
-  // Finds the bounding box of the votes that differ from that of the first voxel, and reads it.
+  // Finds the bounding box of the votes that differ from the vote at the first voxel, and reads
+  // it.
   void find_varying(const RaterRows& raters, std::size_t rater, const Box& from) {
     const Box whole = whole_box(shape_);
     const std::size_t as = whole.at(from.low[0], from.low[1], from.low[2], from.low[3]);
@@ -173,7 +176,7 @@ class ScaleRows {
 
   Extents shape_;
   std::vector<Scale> scales_;  // the last entry does not smooth
-  Extents widest_;             // the largest reach of the others
+  Extents widest_;  // the largest reach of all scales that smooth
   Box tile_;
   Box varying_;          // the varying votes of the rater within the largest reach
   float beyond_ = 0.0f;  // the rater's vote outside that box

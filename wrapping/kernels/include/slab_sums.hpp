@@ -13,8 +13,8 @@
 
 namespace consensus {
 
-// Divides a table into slabs, as a function of its size only: few slabs, so that their sums take little
-// memory, but enough to occupy the threads.
+// Divides a table into slabs, depending only on its size: few slabs, so that their sums take
+// little memory, but enough to occupy the threads.
 inline std::vector<Slab> fixed_slabs(std::size_t patterns, std::size_t bytes_of_sums) {
   constexpr std::size_t kSmallest = 2048;
   constexpr std::size_t kMostSlabs = 8;
@@ -35,8 +35,8 @@ void share_slabs(const std::vector<Slab>& slabs, std::size_t threads, Work work)
   });
 }
 
-// Adds the sums of slabs in the order of slabs, whichever is finished first. A sum is stored until all
-// earlier ones have been added, so about one per thread exists at a time.
+// Adds the sums of slabs in the order of slabs, regardless of which is finished first. A sum is
+// stored until all earlier ones have been added, so about one per thread exists at a time.
 template <class Sums>
 class SumsInOrder {
  public:

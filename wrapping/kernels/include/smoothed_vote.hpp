@@ -81,7 +81,7 @@ class SmoothedVote {
                               4 * LocalUnmixing::kSmall);
   }
 
-  // Returns the answer where all votes within reach are for one label.
+  // Returns the result where all votes within reach are for one label.
   std::int32_t answer_to_all(std::size_t digit) {
     exact_.box = {{}, {1, 1, 1, 1}};
     exact_.labels = {static_cast<std::int32_t>(digit)};
@@ -110,7 +110,7 @@ class SmoothedVote {
     if (!doubtful.empty()) decide_again(box, doubtful);
   }
 
-  // Finds the best two shares of some voxels among the labels with votes within reach of them.
+  // Finds the two best shares at some voxels, among the labels with votes within reach.
   void find_leaders(std::size_t at, std::size_t n) {
     leaders_.clear(n);
     active_.resize(shares_.labels.size());
@@ -134,7 +134,8 @@ class SmoothedVote {
     return choice_.threshold >= 0 && std::abs(best - static_cast<float>(choice_.threshold)) < doubt;
   }
 
-  // If all votes within reach are for one label, writes the answer and returns true; else returns false.
+  // If all votes within reach are for one label, writes the result and returns true; else returns
+  // false.
   bool settled(std::size_t at, std::size_t n) {
     for (std::size_t k = 0; k < shares_.labels.size(); ++k) {
       const float* share = shares_.of(k) + at;

@@ -12,9 +12,9 @@
 
 namespace consensus {
 
-// The set of symbols that all raters share, with the digit of each symbol.
+// The set of symbols used by all raters, with the digit of each symbol.
 struct Alphabet {
-  std::size_t width = 0;  // bytes of a symbol; 0: raters do not share an alphabet
+  std::size_t width = 0;  // bytes of a symbol; 0: raters do not have a common alphabet
   std::vector<std::uint16_t> digits;
 
   static Alphabet of(const std::vector<const Votes*>& raters) {

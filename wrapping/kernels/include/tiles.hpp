@@ -1,12 +1,12 @@
 // Divides a volume into tiles and runs a function over them on several threads.
 //
-// A tile is a box of the volume; neighbourhood operations read the tile grown by their reach. Threads
-// take the next tile when they have finished one, so the load is balanced. Tiles write to disjoint
-// voxels, and values summed over tiles must be integers, so that results depend neither on the size of
-// tiles nor on the number of threads.
+// A tile is a box of the volume; neighbourhood operations read the tile grown by their reach. A
+// thread that finishes a tile takes the next one, which balances the load. Tiles write to disjoint
+// voxels, and values summed over tiles must be integers, so that results depend neither on the
+// size of tiles nor on the number of threads.
 //
-// Preconditions (checked in Python): there are four axes; the first indexes independent volumes, and a
-// tile has size 1 along it; every other size of a tile is at least 1.
+// Preconditions (checked in Python): there are four axes; the first indexes independent volumes,
+// and a tile has size 1 along it; every other size of a tile is at least 1.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,11 @@
-// Estimates the shares of true labels from the shares of votes: applies the inverse of the matrix by which
-// errors mix labels, sets negative shares to 0 and scales the rest to sum to 1.
+// Estimates the shares of true labels from the shares of votes: applies the inverse of the matrix
+// that describes how errors mix labels, sets negative shares to 0 and scales the rest to sum to 1.
 //
-// A label that does not occur around a tile gets a share only if one of its coefficients, for a label that
-// does occur, is positive. All other labels are skipped, which is exact.
+// A label that does not occur around a tile gets a share only if one of its coefficients, for a
+// label that does occur, is positive. All other labels are skipped, which is exact.
 //
-// Precondition (checked in Python): `inverse` has the shape (labels, labels), in C order, and is finite.
+// Precondition (checked in Python): `inverse` has the shape (labels, labels), in C order, and is
+// finite.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ struct Unmixing {
   }
 };
 
-// The rows and columns of an unmixing that are relevant for given labels.
+// The rows and columns of an unmixing matrix that are relevant for given labels.
 class LocalUnmixing {
  public:
   struct Row {

@@ -1,4 +1,4 @@
-// Computes the uncertainty of a voxel from the shares of its labels; the measures are those of
+// Computes the uncertainty of a voxel from the shares of its labels; the measures are defined in
 // votes/uncertainty.py.
 #pragma once
 

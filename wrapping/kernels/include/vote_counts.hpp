@@ -12,11 +12,12 @@
 
 namespace consensus {
 
-// The case of one-byte labels without a mask: counts bytes, and converts them to digits at the end.
+// For one-byte labels without a mask: counts bytes, and converts them to digits at the end.
 inline void count_bytes(const Votes& rater, std::size_t begin, std::size_t end, std::int64_t* counts) {
   constexpr std::size_t kRun = 256, kBytes = 256;
   const auto* data = static_cast<const std::uint8_t*>(rater.symbols());
-  std::array<std::array<std::int64_t, kBytes>, 2> of{};  // two, to make increments for equal neighbours independent
+  // two tables, so that increments for equal neighbours are independent
+  std::array<std::array<std::int64_t, kBytes>, 2> of{};
   for (std::size_t at = begin; at < end; at += kRun) {
     const std::size_t n = std::min(kRun, end - at);
     if (is_constant(data + at, n)) {

@@ -1,11 +1,12 @@
-// Sums the shares of votes for each label d over the voxels where a decision has label t: those within reach
-// of any dissent ("near"), and the part of these beyond reach of the decision's contours ("far").
+// Sums the shares of votes for each label d over the voxels at which a decision has label t: over
+// those within reach of any dissent ("near"), and over the subset of these beyond reach of the
+// decision's contours ("far").
 //
-// Shares are integer multiples of 1 / `units`, so sums are exact in any order. Annotated voxels around
-// which all votes are for one label are only counted: their share is 1.
+// Shares are integer multiples of 1 / `units`, so sums are exact in any order. Annotated voxels
+// around which all votes are for one label are only counted: their share is 1.
 //
-// Preconditions (checked in Python): those of vote_tile.hpp; `decision` has one value per voxel of the
-// volume, a label index below `labels` or a negative code; units * (number of voxels) < 2^63.
+// Preconditions (checked in Python): those of vote_tile.hpp; `decision` has one value per voxel of
+// the volume, a label index below `labels` or a negative code; units * (number of voxels) < 2^63.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +23,13 @@ namespace consensus {
 
 struct MixingSums {
   struct Pair {
-    std::int64_t near = 0;  // units of votes within reach of dissent
-    std::int64_t far = 0;   // the part of these beyond reach of contours
+    std::int64_t near = 0;  // units of votes at voxels within reach of dissent
+    std::int64_t far = 0;  // the part of `near` beyond reach of contours
   };
   struct Voxels {
     std::int64_t near = 0, far = 0;                // as above, in voxels
-    std::int64_t nobody_near = 0, nobody_far = 0;  // the part of these that nobody annotated
+    // the part of these without annotation by any rater
+    std::int64_t nobody_near = 0, nobody_far = 0;
     std::int64_t agreed = 0, agreed_far = 0;       // voxels beyond reach of any dissent
   };
   std::unordered_map<std::uint64_t, Pair> pairs;  // keys are d * labels + t

@@ -1,8 +1,8 @@
 // Computes the smoothed shares of the labels in a tile and chooses a label at each voxel.
 //
-// Shares are first computed in single precision. Where the difference of the two best shares could be a
-// rounding error, a box around the voxels is recomputed in double precision. So the answers are those
-// of double precision everywhere, and do not depend on tiles.
+// Shares are first computed in single precision. Where the difference of the two best shares could
+// be a rounding error, a box around the voxels is recomputed in double precision. Thus the results
+// equal those of double precision everywhere, and do not depend on tiles.
 #pragma once
 
 #include <algorithm>
@@ -89,9 +89,9 @@ class Winner {
   bool tied_ = false;
 };
 
-// Shares of the labels that occur around a tile, of shape (labels, voxels of a box), in ascending order of
-// labels. If any voxel is not annotated, all labels are included, since its shares are the labels'
-// frequencies.
+// Shares of the labels that occur around a tile, of shape (labels, voxels of a box), in ascending
+// order of labels. If any voxel is not annotated, all labels are included, since the shares there
+// are the labels' frequencies.
 template <class Real>
 struct Shares {
   Box box;

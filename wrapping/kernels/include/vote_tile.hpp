@@ -1,9 +1,10 @@
-// Reads the votes in and around a tile: finds the labels that occur, the box of each, and its smoothed
-// votes.
+// Reads the votes in and around a tile: finds the labels that occur, the box of each, and its
+// smoothed votes.
 //
-// Only labels that occur are processed, each within its own box. The share of a label at a voxel is the
-// weighted sum of its votes divided by the sum of weights of the raters who annotated the voxel; where
-// none did, it is the label's overall frequency. Voxels outside the mask are ignored.
+// Only labels that occur are processed, each within its own box. The share of a label at a voxel
+// is the weighted sum of its votes divided by the sum of weights of the raters who annotated the
+// voxel; at voxels without annotation it is the label's overall frequency. Voxels outside the mask
+// are ignored.
 //
 // Preconditions (checked in Python): raters and mask hold the whole volume; digits below `labels`
 // are labels and `labels` itself means missing; weights are finite and not negative.
@@ -27,7 +28,7 @@ namespace consensus {
 struct VoteField {
   std::vector<const Votes*> raters;
   std::vector<double> weights;      // one per rater
-  double whole_weight;              // their sum
+  double whole_weight;  // sum of `weights`
   bool plain;                       // all weights are 1 and the number of raters fits a byte
   Alphabet alphabet;                // shared by all raters, if there is one
   bool may_miss;                    // whether a rater may be missing at a voxel
@@ -99,7 +100,7 @@ class VoteTile {
   // sum of weights varies between voxels; then the divisor is 1.
   double unit() const { return scaled() ? 1.0 : field_->whole_weight; }
 
-  // Returns the part of `to` that is within reach of votes for the label.
+  // Returns the part of `to` within reach of votes for the label.
   Box reached(const Label& label, const Box& to) const {
     return intersection(grown(label.box, twice_.reach(), field_->shape), to);
   }
@@ -259,7 +260,8 @@ class VoteTile {
     for (std::size_t i = 0; i < voxels; ++i) nobody_ |= inside(i) && !(sums_[i] > 0);
   }
 
-  // Weights are summed in the order of raters, as votes are, so that the share of a unanimous label is exactly 1.
+  // Weights are summed in the same order of raters as votes, so that the share of a unanimous
+  // label is exactly 1.
   void add_present(std::size_t rater) {
     const std::size_t length = around_.size(3);
     const double weight = field_->weights[rater];

@@ -1,7 +1,8 @@
-// Computes the uncertainty of each voxel from its votes in one pass; counts at most as many labels as raters.
+// Computes the uncertainty of each voxel from its votes in one pass; counts at most as many labels
+// as raters.
 //
 // Preconditions (checked in Python): raters and mask hold the whole extent; digits are at most the
-// number of labels, which means missing; one weight >= 0 per rater.
+// number of labels, which means missing; there is one weight >= 0 per rater.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Interface to the votes of one rater, whatever type stores them, as digits 0 .. radix - 1.
+// Interface to the votes of one rater, whatever their storage type, as digits 0 .. radix - 1.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace consensus {
 
-// Returns whether all values are equal. Compares the array with itself, shifted by one value; memcmp uses the
-// widest registers.
+// Returns whether all values are equal. Compares the array with itself shifted by one value, since
+// memcmp uses the widest registers.
 template <class T>
 bool is_constant(const T* data, std::size_t n) {
   return std::memcmp(data, data + 1, (n - 1) * sizeof(T)) == 0;

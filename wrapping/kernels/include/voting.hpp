@@ -1,12 +1,14 @@
 // Voting without patterns, in one pass that counts labels only where raters disagree.
 //
-// Blocks of voxels are compared rater by rater in whole registers. The answer comes from a table where all
-// raters agree or, with equal weights, more than half of them do, which is found by the algorithm of
-// Boyer & Moore, also in whole registers. Elsewhere at most as many labels as raters are counted.
-// One- and two-byte labels are compared as they are stored; others are converted to digits first.
+// Blocks of voxels are compared rater by rater in whole registers. Where all raters agree or, with
+// equal weights, more than half of them do, the result is read from a table; the majority is found
+// by the algorithm of Boyer & Moore, also in whole registers. Elsewhere at most as many labels as
+// raters are counted. One- and two-byte labels are compared as they are stored; others are
+// converted to digits first.
 //
-// Preconditions (checked in Python): raters and mask hold the whole extent; digits are at most `labels`,
-// which means missing; there is one weight >= 0 per rater; `prior` has one entry per label.
+// Preconditions (checked in Python): raters and mask hold the whole extent; digits are at most
+// `labels`, which means missing; there is one weight >= 0 per rater; `prior` has one entry per
+// label.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +36,7 @@ struct VoteRule {
   Ties ties;
   std::vector<double> prior;    // one per label, for Ties::kPrior
 
-  // The codes of answers that are not labels.
+  // The codes of results that are not labels.
   std::uint32_t background() const { return labels; }
   std::uint32_t undecided() const { return labels + 1; }
   // Returns whether a label with more than half of all votes wins, whatever the other votes are.
@@ -50,8 +52,8 @@ class VoteCounter {
   explicit VoteCounter(const VoteRule& rule)
       : rule_(rule), scores_(rule.labels, kUnvoted), voted_(rule.weights.size()) {}
 
-  // Returns the answer for the votes digit_of(rater). Sums in the order of raters, so that rounding is the same
-  // everywhere.
+  // Returns the result for the votes digit_of(rater). Sums in the order of raters, so that
+  // rounding is the same everywhere.
   template <class DigitOf>
   std::uint32_t answer(DigitOf digit_of) {
     std::size_t voted = 0;
@@ -143,8 +145,8 @@ class DigitRows {
   std::vector<std::uint16_t> table_;
 };
 
-// Writes values[answer] for ranges of voxels. `values` has one entry per label, then those for background and
-// for undecided.
+// Writes values[result] for ranges of voxels. `values` has one entry per label, then those for
+// background and for undecided.
 template <class Rows, class Value>
 class VotePass {
  public:
@@ -203,7 +205,7 @@ class VotePass {
   const std::uint8_t* mask_;
   const Value* values_;
   VoteCounter counter_;
-  std::vector<std::uint32_t> agreed_;  // by symbol: the answer where all raters gave it
+  std::vector<std::uint32_t> agreed_;  // by symbol: the result if all raters gave it
   std::vector<Value> agreed_values_;
   bool plain_;  // there is no mask, and no unanimous vote is undecided
   bool half_is_enough_;

@@ -37,7 +37,8 @@ void for_each_task(std::size_t tasks, std::size_t threads, MakeWorker make, Work
   });
 }
 
-// Adds a weight to lane 0 and, with gaps, to the lanes of the raters who annotated the voxel.
+// Adds a weight to lane 0 and, if votes may be missing, to the lanes of the raters who annotated
+// the voxel.
 template <class Vote, class Number>
 void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number weight, Number* cell) {
   cell[0] += weight;

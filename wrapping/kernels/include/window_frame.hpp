@@ -33,7 +33,7 @@ struct WindowFrame {
   const std::uint32_t* run_lengths;
   const std::uint32_t* run_patterns;
   const std::int64_t* run_begin;        // (labels + 1) first run of each label
-  const std::uint32_t* mentions;        // the voxels of all mentions, sorted by label, then by voxel
+  const std::uint32_t* mentions;  // the voxel of each mention, sorted by label, then by voxel
   const std::int64_t* mention_begin;    // (labels + 1) first mention of each label
   std::vector<Box> boxes;               // bounding box of each label, over all raters
   std::vector<std::uint32_t> agreed;    // indices of all runs, sorted by place
@@ -57,14 +57,14 @@ struct WindowFrame {
   }
   // Returns the box that the windows around the voxels of a box cover.
   Box reach_of(const Box& box) const { return grown(box, radii, shape); }
-  // Number of annotation counts per window: voxels that any rater annotated and, if there are gaps, those that
-  // each rater annotated.
+  // Number of annotation counts per window: voxels that any rater annotated and, if `gaps`, those
+  // that each rater annotated.
   std::size_t annotators() const { return gaps ? raters + 1 : 1; }
   std::size_t annotator(std::size_t rater) const { return gaps ? rater + 1 : 0; }
 };
 
-// Computes boxes from ascending places. Most places are on the row of the previous one, so that no division
-// is needed to find their coordinates.
+// Computes boxes from ascending places. Most places are on the same row as the previous one, so no
+// division is needed to find their coordinates.
 class PlacesBox {
  public:
   explicit PlacesBox(const Extents& shape) : shape_(shape) {}

@@ -1,8 +1,8 @@
-// One EM iteration of Spatial STAPLE, one true label at a time: computes the joint probability of the label
-// and the votes at each disputed voxel to which any rater gave the label.
+// One EM iteration of Spatial STAPLE, one true label at a time: computes the joint probability of
+// the label and the votes at each disputed voxel to which any rater gave the label.
 //
-// The raters' local confusion matrices are computed from window sums (window_sums.hpp). Where no rater gave
-// the label, its posterior is 0, so the same few voxels are summed and updated.
+// The raters' local confusion matrices are computed from window sums (window_sums.hpp). Its
+// posterior is 0 where no rater gave it, so only these few voxels need to be summed and updated.
 //
 // Preconditions (checked in Python): as in window_sums.hpp; posteriors are in [0, 1].
 #pragma once
@@ -66,8 +66,9 @@ class JointsOfLabel {
   // Converted from a signed integer, which is faster.
   double unscaled(std::uint64_t sum) const { return static_cast<double>(static_cast<std::int64_t>(sum)) * scale_; }
 
-  // Computes in each window, for each rater: the posterior mass of the label where the rater gave it, that
-  // where the rater annotated, and the number of voxels to which the rater gave it.
+  // Computes in each window, for each rater: the posterior mass of the label at voxels to which
+  // the rater gave it, the mass at voxels that the rater annotated, and the number of voxels to
+  // which the rater gave it.
   void sum_own(const Box& box) {
     // Local copies: the compiler must assume that the output aliases these members.
     const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
@@ -120,8 +121,8 @@ class JointsOfLabel {
     }
   }
 
-  // Computes in each window, for each rater whose vote at the centre is another label: the posterior mass where
-  // the rater gave that other label.
+  // Computes in each window, for each rater whose vote at the centre is another label: the
+  // posterior mass at voxels to which the rater gave that other label.
   void sum_others(const Box& box) {
     sort_by_vote(box);
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
@@ -214,7 +215,8 @@ class JointsOfLabel {
     return model_.targets[(rater * frame_.labels + observed) * frame_.labels + label_];
   }
 
-  static constexpr double kSmall = 1e-200;  // products with the lowest probability of a vote are still normal doubles
+  // products of this with the lowest probability of a vote are still normal doubles
+  static constexpr double kSmall = 1e-200;
 
   const WindowFrame<Vote>& frame_;
   const PerformanceModel& model_;

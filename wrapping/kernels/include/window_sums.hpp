@@ -1,14 +1,14 @@
 // Sums the weights of sparse sources (voxels) over a window around each requested voxel.
 //
-// The window slides over planes. Each column holds the sum over the planes in the window, a row of sums
-// holds that over the rows in the window, and the difference of two prefix sums of this row is the sum
-// over the window. Each source is added once and subtracted once, so the cost does not depend on the
-// size of the window. Sums of the same sources for several raters are computed together, in lanes.
-// Weights are integers (real numbers are scaled), so sums are exact: they do not depend on order or
-// threads, and subtracting a source leaves no error.
+// The window slides over planes. Column sums hold the sum over the planes in the window, row sums
+// add these over the rows in the window, and the difference of two prefix sums of row sums is the
+// sum over the window. Each source is added once and subtracted once, so the cost does not depend
+// on the size of the window. Sums of the same sources for several raters are computed together, in
+// lanes. Weights are integers (real numbers are scaled), so sums are exact: they do not depend on
+// order or threads, and subtracting a source leaves no error.
 //
-// Preconditions (checked in Python): those of window_frame.hpp; sums of weights over a window fit the
-// type `Number`.
+// Preconditions (checked in Python): those of window_frame.hpp; sums of weights over a window fit
+// the type `Number`.
 #pragma once
 
 #include <algorithm>

@@ -1,1 +1,1 @@
-"""What the module does with segmentations, apart from its panel."""
+"""Processing of segmentation nodes, independent of the panel."""

@@ -1,6 +1,6 @@
-"""Segmentation nodes of several readers in, a segmentation node of their consensus out.
+"""Fusion of several readers' segmentation nodes into a segmentation node of their consensus.
 
-Nothing here knows Qt or a window, so that it is tested on nodes of slicer-core alone.
+Nothing here depends on Qt or a window, so it can be tested with the nodes of slicer-core alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LABELMAP = "Binary labelmap"
 
 
 class ConsensusReviewLogic:
-    """Fuses segmentation nodes segment by segment, and carries decisions out.
+    """Fuse segmentation nodes segment by segment, and apply a reviewer's decisions.
 
     Segments are matched by their names, ignoring case, blanks, dashes and underscores.
     """
@@ -39,12 +39,12 @@ class ConsensusReviewLogic:
 
     @property
     def review(self):
-        """Decisions as they are taken; None before anything is fused."""
+        """Return the current review; None before the first fusion."""
         return None if self.session is None else self.session.review
 
     @property
     def readers(self):
-        """What readers are called; of a blinded review, numbers."""
+        """Return the readers' names or, in a blinded review, their numbers."""
         return [] if self.session is None else self.session.case.names
 
     def fuse(
@@ -57,7 +57,7 @@ class ConsensusReviewLogic:
         file=None,
         who="",
     ):
-        """Fill a segmentation node with the consensus of others; returns their disputes.
+        """Write the consensus of several segmentation nodes to another, and return their disputes.
 
         Parameters
         ----------
@@ -66,17 +66,18 @@ class ConsensusReviewLogic:
         output : vtkMRMLSegmentationNode
             Its segments are replaced.
         volume : vtkMRMLScalarVolumeNode, optional
-            What was segmented; without it the grid of the first reader is taken, made large enough
-            for all.
+            The segmented image; by default, the first reader's grid is used, enlarged to contain
+            all segments.
         method : str
-            Name of a fuser of itk_consensus.
+            Name of a fusion filter of itk_consensus.
         blinded : bool
-            Whether readers are only numbered, in an order that their voxels say.
+            Whether readers are shown as numbers only, in an order derived from their voxels.
         file : str or Path, optional
-            Where `save` writes the adjudicated segments, a .seg.nrrd; beside it is the record
-            NAME.review.json after every action, and an unfinished review there goes on.
+            File (.seg.nrrd) to which `save` writes the adjudicated segments. The record
+            NAME.review.json is written next to it after every action; an unfinished review found
+            there is resumed.
         who : str
-            Who decides.
+            Name of the reviewer.
         """
         if len(nodes) < 2:
             raise ValueError("a consensus needs the segmentations of at least two readers")
@@ -103,20 +104,22 @@ class ConsensusReviewLogic:
             output.SetReferenceImageGeometryParameterFromVolumeNode(volume)
         return list(self.review.disputes.values())
 
-    # -- what is listed ---------------------------------------------------------------------
+    # -- listing ---------------------------------------------------------------------
 
     def listed(self):
-        """Numbers of the disputes beyond readers' usual spread, as the application lists them."""
+        """Return the numbers of the disputes that exceed readers' usual spread, as in the
+        application.
+        """
         sizes = self.session.case.sizes
         return [n for n in self.review.disputes if not self.listing.is_small(sizes[n])]
 
     def small(self):
-        """Numbers of the open ones that are not listed."""
+        """Return the numbers of the open disputes that are not listed."""
         sizes = self.session.case.sizes
         return [n for n in self.review.undecided if self.listing.is_small(sizes[n])]
 
     def row(self, number):
-        """What the table says of a dispute: number, segment, ml, mm, who marked it, decision."""
+        """Return a dispute's table row: number, segment, ml, mm, who marked it, decision."""
         dispute = self.review.disputes[number]
         size = self.session.case.sizes[number]
         words = DecisionWords(self.readers, [1], {1: dispute.structure}, {1: ""})
@@ -127,29 +130,29 @@ class ConsensusReviewLogic:
     # -- decisions --------------------------------------------------------------------------
 
     def decide(self, number, choice, value=None, who=None):
-        """Decide a dispute as `itk_consensus.review` does, and show it in the output."""
+        """Decide a dispute as `itk_consensus.review` does, and update the output node."""
         self.review.who = self.review.who if who is None else who
         self.session.decide(number, choice, value)
         self._write(self.review.disputes[number].structure)
 
     def accept_small(self, who=None):
-        """Decide all that is not listed as the consensus has it, by one action."""
+        """Accept the consensus for all disputes that are not listed, in one action."""
         self.review.who = self.review.who if who is None else who
         small = self.small()
         if small:
             self.session.decide(small, "consensus", remark=Remark(reason=self.listing.words))
 
     def reopen(self, number):
-        """Unlock a decided dispute."""
+        """Reopen a decided dispute."""
         self.session.reopen(number)
         self._write(self.review.disputes[number].structure)
 
     def undo(self):
-        """Take the last action back; False if there is none."""
+        """Undo the last action; return False if there is none."""
         return self._again(self.session.undo)
 
     def redo(self):
-        """Do again what was taken back; False if there is nothing."""
+        """Redo the last undone action; return False if there is none."""
         return self._again(self.session.redo)
 
     def _again(self, action):
@@ -159,11 +162,11 @@ class ConsensusReviewLogic:
         return changed
 
     def save(self):
-        """Write the adjudicated segments, and the record beside them."""
+        """Write the adjudicated segments, and the record next to them."""
         self.session.save()
 
     def position(self, number):
-        """Where a dispute is, in right, anterior, superior."""
+        """Return the position of a dispute in RAS coordinates (right, anterior, superior)."""
         z, y, x = self.review.disputes[number].index
         extent = self._geometry.GetExtent()
         matrix = vtk.vtkMatrix4x4()
@@ -172,7 +175,7 @@ class ConsensusReviewLogic:
         return tuple(matrix.MultiplyPoint(voxel)[:3])
 
     def _mask(self, node, segment_id):
-        """A segment on the grid of all, as an image whose voxels have their size."""
+        """Return a segment on the common grid, as an image with the grid's voxel size."""
         own, placed = slicer.vtkOrientedImageData(), slicer.vtkOrientedImageData()
         if not node.GetBinaryLabelmapRepresentation(segment_id, own):
             raise ValueError(f"{node.GetName()}: a segment has no voxels that could be fused")
@@ -188,7 +191,8 @@ class ConsensusReviewLogic:
         matrix, extent = vtk.vtkMatrix4x4(), self._geometry.GetExtent()
         self._geometry.GetImageToWorldMatrix(matrix)
         affine = np.array([[matrix.GetElement(i, j) for j in range(4)] for i in range(3)])
-        affine[:2] *= -1  # Slicer's right and anterior are ITK's negative left and posterior
+        # Slicer's coordinates increase to the right and anterior, ITK's to the left and posterior
+        affine[:2] *= -1
         spacing = np.linalg.norm(affine[:, :3], axis=0)
         image.SetSpacing(spacing.tolist())
         image.SetDirection((affine[:, :3] / spacing).ravel().tolist())
@@ -196,7 +200,7 @@ class ConsensusReviewLogic:
         return image
 
     def _write(self, name, color=None):
-        """Put a structure, as it is decided now, into the output node."""
+        """Write a structure, as currently decided, to the output node."""
         inside = (self.review.adjudicated(name) == 1).astype(np.uint8)
         image = slicer.vtkOrientedImageData()
         image.SetExtent(self._geometry.GetExtent())
@@ -225,7 +229,7 @@ def _segments(node):
 
 
 def _grid(nodes, volume):
-    """An image without voxels on which every reader's segments lie."""
+    """Return an image without voxel data whose grid contains every reader's segments."""
     grid = slicer.vtkOrientedImageData()
     matrix = vtk.vtkMatrix4x4()
     if volume is not None:

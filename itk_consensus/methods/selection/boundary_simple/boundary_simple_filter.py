@@ -21,11 +21,11 @@ from itk_consensus.space.box_sum import radii_in_voxels
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.ties import TIE_RULES
 
-#: The paper's patch, in smallest voxel sides.
+#: Patch radius in the paper, in units of the smallest voxel side.
 DEFAULT_PATCH = 3.0
 
-#: Ratio of the radii of the patches for edges and for labels: larger, so that they contain the true
-#: edge even if a rater's contour is far from it.
+#: Ratio between the radii of the patches for edges and for labels. It exceeds 1 so that edge
+#: patches contain the true edge even if a rater's contour is far from it.
 EDGE_REACH = 2.0
 
 
@@ -36,7 +36,10 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     voxel and, if `Image` is given, of its contour with the image's edges.
     """
 
-    chunking_unsupported_reason = "weights depend on the mean agreement over the whole image"
+    chunking_unsupported_reason = (
+        "it compares raters in a patch around every voxel and over the whole image, and each "
+        "iteration depends on voxels one patch farther away"
+    )
     bytes_per_voxel = 24
     method = "boundary-simple"
     # Not invariant to background padding: patches are cropped at the image border.

@@ -1,8 +1,8 @@
-"""Edge gate: raters whose contour lies on edges of the image get more weight.
+"""Edge gate, which increases the weights of raters whose contours lie on edges of the image.
 
 The gate of section 2.6 has one value per voxel for all raters, so it cancels in their weighted
 mean. Here the gradient magnitude is correlated with each rater's own contour, so the gate differs
-between raters and favours those whose contour follows edges.
+between raters and favours raters whose contours follow edges.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from itk_consensus.space.boxes import Box, grow_box, in_space, relative_to, spac
 from itk_consensus.space.smoothing import mirrored_gaussian
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 
-#: Standard deviations after which the Gaussian is cut off.
+#: Number of standard deviations at which the Gaussian is truncated.
 _TRUNCATE = 4.0
 
 
@@ -39,14 +39,14 @@ def edge_agreement(
     Parameters
     ----------
     voxels : DisputedVoxels
-        Their box must have a margin of `radii`.
+        Disputed voxels, whose box must have a margin of `radii`.
     image : ndarray of the whole volume's shape
     radii : tuple of int
         Half width of the patch in voxels per array axis.
     spacing : sequence of float
         Voxel size per array axis.
     scale : float
-        Standard deviation, in mm, of the smoothing before the gradient is taken.
+        Standard deviation, in mm, for smoothing before the gradient is computed.
 
     Returns
     -------
@@ -71,9 +71,9 @@ def edge_agreement(
 def edge_strength(
     image: NDArray[np.float64], region: Box, spacing: Sequence[float], scale: float
 ) -> Floats:
-    """Return the gradient magnitude of the smoothed image in a box, over its deviation there."""
+    """Return the smoothed image's gradient magnitude in a box, divided by its deviation there."""
     sigmas = in_space([scale / size for size in spacing], 0.0)
-    # The Gaussian's radius, plus one voxel for the gradient.
+    # Radius of the Gaussian, plus one voxel for the gradient.
     reach = [int(_TRUNCATE * sigma + 0.5) + int(sigma > 0) for sigma in sigmas]
     wide = grow_box(region, reach, image.shape)
     smooth = mirrored_gaussian(image[wide], sigmas, _TRUNCATE)
@@ -87,7 +87,7 @@ def edge_strength(
 
 
 def _contour(labels: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return voxels with a face neighbour of another label, on both sides of every contour."""
+    """Return a mask of voxels with a face neighbour of another label, on both sides of contours."""
     contour = np.zeros(labels.shape, dtype=bool)
     for axis in space_axes(labels.ndim):
         along, marked = np.moveaxis(labels, axis, 0), np.moveaxis(contour, axis, 0)

@@ -1,6 +1,7 @@
-"""Normalised cross-correlation in a patch around each disputed voxel, by running sums.
+"""Normalised cross-correlation in a patch around each disputed voxel, using running sums.
 
-Voxels outside the image or the mask, or not annotated by the rater, are excluded from patches.
+Voxels that are outside the image or the mask, or not annotated by the rater, are excluded from
+patches.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itk_consensus.space.box_sum import box_sum
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 
-#: Products of standard deviations below this are rounding errors of constant patches.
+#: Products of standard deviations below this are attributed to rounding in constant patches.
 _CONSTANT = 1e-9
 
 
@@ -22,7 +23,7 @@ class Patches:
     def __init__(self, voxels: DisputedVoxels, radii: tuple[int, ...], raters: list[int]) -> None:
         self._voxels, self._radii = voxels, radii
         annotated = voxels.patterns.present[:, raters[0]]
-        # Volumes are zero outside the mask already.
+        # Volumes are already zero outside the mask.
         self._annotated = None if annotated.all() else voxels.expand(annotated)
         self._count = np.maximum(self._sum(voxels.expand(annotated.astype(np.float64))), 1.0)
 

@@ -1,13 +1,13 @@
 """SIMPLE with local weights: raters are weighted at each voxel by agreement with the consensus.
 
 Section 2.6 of the paper, for any number of labels. The global weight is a mean over the disputed
-voxels, not over the image, which would include background. Voxels outside the image or the mask,
-or not annotated by a rater, are excluded from patches. As printed, the edge gate is the same factor
-for all raters and cancels; see `edge_agreement` for the gate used here.
+voxels instead of the whole image, which would include background. Voxels that are outside the image
+or the mask, or not annotated by a rater, are excluded from patches. As printed, the edge gate is
+the same factor for all raters and cancels out; see `edge_agreement` for the gate used here.
 
-A rater is part of the consensus it is compared with: in a patch where all others agree, only its
-own noise varies, and correlates with itself. So on voxel noise this method is worse than the plain
-vote; it is meant for contours.
+Each rater contributes to the consensus with which the rater is compared: in a patch where all
+others agree, only the rater's own noise varies, and it correlates with itself. With voxel noise
+this method is therefore worse than the majority vote; it is intended for contour errors.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class BoundarySettings:
     radii: tuple[int, ...]  #: Half width of the patch in voxels per array axis
     local_weight: float = 0.8  #: Alpha of section 2.6, inside (0, 1); beta is 1 - alpha
     maximum_iterations: int = 10
-    tolerance: float = 1e-5  #: Mean change of the shares, over disputed voxels, at which to stop
+    #: Mean change of the shares, over disputed voxels, at which the iteration stops
+    tolerance: float = 1e-5
     tie_rule: TieRule = "undecided"
 
     @property
@@ -50,7 +51,7 @@ class BoundarySettings:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryEstimate(Estimate):
-    """Mean weights of the raters, and how the iteration ended."""
+    """Mean weights of the raters, and how the iteration terminated."""
 
     weights: Floats  #: (J,) mean weight of each rater; they sum to 1
     trace: tuple[float, ...]  #: Mean change of the shares in each iteration
@@ -62,13 +63,13 @@ class BoundaryResult(BoundaryEstimate):
     """Boundary SIMPLE's result at the disputed voxels."""
 
     voxels: DisputedVoxels
-    vote: VoteResult  #: The answer at all other voxels
-    shares: LabelWeights  #: (K, N) weighted share of each label that any rater gave a voxel
+    vote: VoteResult  #: Result at all other voxels
+    shares: LabelWeights  #: (K, N) weighted share of each label for which a voxel has any vote
     decision: NDArray[np.int32]  #: (N,) label index, or a code of `votes.ties`
 
     @property
     def estimate(self) -> BoundaryEstimate:
-        """The estimate without the shares."""
+        """This estimate without the shares."""
         return BoundaryEstimate.of(self)
 
     def fusion(self) -> DisputedFusion:
@@ -82,12 +83,12 @@ def boundary_simple(
     *,
     gate: Floats | None = None,
 ) -> BoundaryResult:
-    """Alternate between the consensus and the weights.
+    """Alternate between computing the consensus and the weights.
 
     Parameters
     ----------
     voxels : DisputedVoxels
-        Their box must have a margin of `settings.radii`.
+        Disputed voxels, whose box must have a margin of `settings.radii`.
     gate : (J, N) ndarray, optional
         Factor of each rater's weight at each disputed voxel.
     """
@@ -128,9 +129,9 @@ def boundary_simple(
 
 
 class _LocalWeights:
-    """One iteration: weights from a consensus, and the next consensus from the weights.
+    """Iteration that derives weights from a consensus, and the next consensus from the weights.
 
-    A consensus is the (M,) shares of the frame's (voxel, label) mentions.
+    A consensus is represented by the (M,) shares of the frame's (voxel, label) pairs.
     """
 
     def __init__(
@@ -141,7 +142,7 @@ class _LocalWeights:
         self._parts = self.frame.planes_in_parts(12)
 
     def start(self, vote: VoteResult) -> Floats:
-        """Return the vote shares as the first consensus."""
+        """Return the vote shares as the initial consensus."""
         rows = self.frame.pattern_of_voxel
         shares = np.empty(len(self.frame.mentions))
         for label, here in enumerate(self.frame.ranges):
@@ -161,7 +162,7 @@ class _LocalWeights:
             local += similarity.sum(axis=0)
             similarity *= self._alpha
             self.frame.add_votes(planes, similarity, votes)
-            del similarity  # Free it before the next one is computed.
+            del similarity  # Free this before the next one is computed.
         overall = (1 - self._alpha) * _normalise(alike / np.maximum(self._annotated, 1))
         for planes in self._parts:
             report(1.0)
@@ -189,6 +190,6 @@ class _LocalWeights:
 
 
 def _normalise(values: Floats) -> Floats:
-    """Scale non-negative values to sum 1; equal shares if all are zero."""
+    """Scale non-negative values to sum to 1; equal shares if all are zero."""
     total = values.sum()
     return values / total if total > 0 else np.full(len(values), 1 / len(values))

@@ -1,12 +1,12 @@
 """Performance estimated from counts pooled over a window, regularised where they are sparse.
 
 Asman & Landman, IEEE TMI 31(6):1326-1336, 2012; section numbers are those of "When Does Consensus
-Beat Voting?". As printed, section 2.5.4 shrinks every observed label to the target with a scale
-factor of its own: columns do not sum to one, and if they are normalised, a large kappa leads to
-whichever label was rarely observed, not to the target. Here each column, i.e. each true label, has
-one scale factor: kappa times max(1, n / K - min(m, n - m)) voxels, of the rater's n votes in the
-window, m of them for that label. Kappa 0 gives the window's own estimate, and the limit of a large
-kappa is the target, everywhere.
+Beat Voting?". As printed, section 2.5.4 shrinks each observed label to the target with a separate
+scale factor. The columns then do not sum to one, and if they are normalised, a large kappa favours
+rarely observed labels instead of approaching the target. Here each column, i.e. each true label,
+has one scale factor: kappa times max(1, n / K - min(m, n - m)) voxels, where n is the number of the
+rater's votes in the window, and m the number of those for that label. Kappa 0 gives the window's
+own estimate, and a large kappa approaches the target everywhere.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ REGULARIZATION_TARGETS: tuple[RegularizationTarget, ...] = get_args(Regularizati
 
 @dataclass(frozen=True)
 class FieldSettings:
-    """How performance is estimated from a window."""
+    """Settings for estimating performance from a window."""
 
     radii: tuple[int, ...]  #: Half width of the window in voxels, per array axis
     kappa: float = 0.01  #: Strength of the regularisation
     #: Target of the regularisation: each rater's global performance, chance, or `diagonal`.
     target: RegularizationTarget = "diagonal"
-    diagonal: float = 0.9  #: Probability of the right label in the target "diagonal"
-    #: (diagonal, other) added to the counts of every window.
+    diagonal: float = 0.9  #: Probability of the correct label in the target "diagonal"
+    #: (diagonal, other) pseudo-counts added to every window.
     pseudo_counts: tuple[float, float] = (2.0, 0.0)
 
     def alpha(self, labels: int) -> Floats:
@@ -44,17 +44,17 @@ class FieldSettings:
         return with_diagonal(labels, *self.pseudo_counts)
 
     def valid_target(self, theta: Floats) -> RegularizationTarget:
-        """Return the target to use: diagonal instead of a global performance that is invalid.
+        """Return the target to use: "diagonal" if the global performance is invalid.
 
-        It is invalid where the mean rater is worse than chance, since labels are switched then
-        (section 5.1: validate the global estimate before it is used).
+        The global performance is invalid if the mean rater is worse than chance, since its labels
+        are then switched (section 5.1: validate the global estimate before using it).
         """
         if self.target == "global" and worse_than_chance(theta[:, :, None])[0]:
             return "diagonal"
         return self.target
 
     def targets(self, theta: Floats) -> Floats32:
-        """Return the (J, K, K) target performance, given the global one."""
+        """Return the (J, K, K) target performance, given the global performance."""
         labels, target = theta.shape[1], self.valid_target(theta)
         if target == "global":
             return np.where(np.isnan(theta), 1 / labels, theta).astype(np.float32)
@@ -64,10 +64,10 @@ class FieldSettings:
 
 
 def confusion_field(result: SpatialResult, rater: int, observed: int, true: int) -> Floats32:
-    """Return the probability, at every voxel, that the rater votes `observed` if `true` is true.
+    """Return the probability, at every voxel, that the rater votes `observed` given `true`.
 
-    It is the M-step (eqs. 2.5.3 and 2.5.4) from the result's posterior, over the whole volume.
-    Where there are neither votes nor regularisation, it is the target.
+    The probability results from an M-step (eqs. 2.5.3 and 2.5.4) over the whole volume, given the
+    result's posterior. At voxels with neither votes nor regularisation, it equals the target.
     """
     patterns, fields = result.voxels.patterns, result.settings.fields
     labels = patterns.number_of_labels

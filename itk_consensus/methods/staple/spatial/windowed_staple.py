@@ -34,8 +34,9 @@ from itk_consensus.votes.ties import SAME_SINGLE
 PriorMode = Literal["local", "global", "fixed"]
 PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
 
-#: Lower bound of a vote's probability, so that a rater who seems perfect can still be overruled;
-#: and threshold below which a label's posterior is 0, which keeps sums over labels short.
+#: Lower bound on a vote's probability, so that a seemingly perfect rater can still be overruled;
+#: also the threshold below which a label's posterior is set to 0, which keeps sums over labels
+#: short.
 LEAST_PROBABILITY = 1e-10
 
 _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
@@ -46,18 +47,18 @@ class SpatialSettings:
     """Settings of Spatial STAPLE."""
 
     fields: FieldSettings
-    #: Label prior: the posterior's mean over the window, over all voxels, or `fixed_prior`.
+    #: Label prior: the mean posterior over the window, that over all voxels, or `fixed_prior`.
     prior: PriorMode = "local"
-    fixed_prior: Floats | None = None  #: (K,); None: equal shares
-    stop: StopRule = _STOP  #: The tolerance is on the mean change of a disputed voxel's posterior
+    fixed_prior: Floats | None = None  #: (K,) label prior; None: uniform
+    stop: StopRule = _STOP  #: Tolerance on the mean change of a disputed voxel's posterior
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpatialEstimate(Estimate):
-    """Spatial STAPLE's estimate of the raters over all voxels, and how EM ended."""
+    """Spatial STAPLE's estimate of rater performance over all voxels, and how EM terminated."""
 
     theta: Floats  #: (J, K, K) confusion of each rater [rater, observed, true], over all voxels
-    #: (iterations,) log likelihood of the disputed voxels' votes in each iteration.
+    #: (iterations,) log likelihood of the votes at disputed voxels in each iteration.
     log_likelihood: Floats
     change: Floats  #: (iterations,) mean change of the disputed voxels' posteriors
     converged: bool
@@ -65,12 +66,12 @@ class SpatialEstimate(Estimate):
 
     @property
     def iterations(self) -> int:
-        """Number of iterations that were run."""
+        """Number of completed iterations."""
         return len(self.change)
 
     @property
     def target(self) -> RegularizationTarget:
-        """Regularisation target used at the end."""
+        """Regularisation target in use at the end."""
         return self.settings.fields.valid_target(self.theta)
 
     def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
@@ -85,16 +86,16 @@ class SpatialEstimate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class SpatialResult(SpatialEstimate):
-    """Spatial STAPLE's answer."""
+    """Spatial STAPLE's result."""
 
     voxels: DisputedVoxels
     posterior: LabelWeights  #: (K, N) probability of each label at the disputed voxels
-    decision: NDArray[np.int32]  #: (N,) label index, or undecided on a tie
-    vote: VoteResult  #: The answer at all other voxels
+    decision: NDArray[np.int32]  #: (N,) label index; undecided on a tie
+    vote: VoteResult  #: Result at all other voxels
 
     @property
     def estimate(self) -> SpatialEstimate:
-        """The estimate without the posterior."""
+        """This estimate without the posterior."""
         return SpatialEstimate.of(self)
 
 
@@ -103,7 +104,8 @@ def spatial_staple(
     settings: SpatialSettings,
 ) -> SpatialResult:
     """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
-    # Ties are initialized with the lowest label, background: the paper's vote needs a majority.
+    # Ties are initialised with the lowest label, background, since the paper's vote requires a
+    # majority.
     vote = majority_vote(patterns, ties="lowest")
     model = _SpatialModel(patterns, settings)
     number = len(model.frame)
@@ -131,7 +133,7 @@ def spatial_staple(
 
 
 class _SpatialModel:
-    """EM whose state is the (M,) posterior weights of the frame's (voxel, label) mentions."""
+    """EM whose state is the (M,) posterior of the frame's (voxel, label) pairs."""
 
     def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
         self.patterns = patterns
@@ -146,12 +148,12 @@ class _SpatialModel:
         return posterior
 
     def _mentions(self) -> Iterator[tuple[slice, NDArray[np.uint32], NDArray[np.intp]]]:
-        """Yield chunks of mentions: their slice, voxels and labels."""
+        """Yield chunks of (voxel, label) pairs: their slice, voxels and labels."""
         for part in chunks(len(self.frame.mentions), CHUNK):
             yield part, self.frame.mentions[part], self.frame.labels_of(part)
 
     def step(self, posterior: Floats32) -> tuple[Floats32, float, float]:
-        """Run M-step and E-step; return posterior, log likelihood and total posterior change."""
+        """Run M-step and E-step; return the posterior, the log likelihood and the total change."""
         return self.frame.step(
             posterior,
             kappa=self.settings.fields.kappa,
@@ -185,7 +187,7 @@ class _SpatialModel:
 
     @cached_property
     def _agreed(self) -> Floats:
-        """(K,) number of unanimous voxels of each label."""
+        """(K,) number of voxels unanimously given each label."""
         unanimous, patterns = self.patterns.unanimous, self.patterns
         return np.asarray(
             np.bincount(
