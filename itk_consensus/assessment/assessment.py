@@ -67,7 +67,7 @@ class Assessment:
         of_raters = self.result.memo.get_or_make(
             ("raters", self.limits, self._key),
             lambda: readers_who_decide(
-                (*self.known, *diagnose_readers(readers)), self.result, readers
+                (*self.known, *diagnose_readers(readers, self.known)), self.result, readers
             ),
         )
         outvoting = readers_who_outvote(self.result, readers)

@@ -57,8 +57,9 @@ class CaseMargin:
             return ""
         most = _number_of_most(len(known))
         near, farthest = _round_up(known[most - 1]), _round_up(known[-1])
-        text = f"{most} of {len(known)} within {near:g} {self.unit}"
-        more = f", all within {farthest:g} {self.unit}" if most < len(known) else ""
+        number = f"{most} of {len(known)}" if farthest > near else "all"
+        text = f"{number} within {near:g} {self.unit}"
+        more = f", all within {farthest:g} {self.unit}" if farthest > near else ""
         sides = [f"{mm:g} {self.unit} on the {side} side" for side, mm in self._farther_sides(near)]
         there = f"; {most} of {len(known)} within {join_items(sides)}" if sides else ""
         out = f" Left out: {join_items(self.left_out)}." if self.left_out else ""

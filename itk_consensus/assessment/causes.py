@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from itk_consensus.assessment.findings import GRADED_RULES, Finding
+from itk_consensus.assessment.findings import GRADED_RULES, SWAPS, Finding
 from itk_consensus.assessment.readers import Readers
 from itk_consensus.fusing.agreement_limits import grade_agreement
 
@@ -38,17 +38,27 @@ _FAR = ("empty result", "label switching", "far from the consensus", "far from t
         "volume against vote", "beyond the raters")  # fmt: skip
 
 
+#: Checks of where masks lie. They are not passed if a mask is known to lie in the wrong place.
+_PLACE_CHECKS = ("apart", "mirrored mask", "shifted mask")
+_WRONG_PLACE = (*SWAPS, "no segmentation", "shifted mask")
+
 #: Dice of result and vote above which they differ only by specks of noise.
 MOSTLY_SIGNAL = 0.8
 
 
 def attach_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
-    """Set `because` of every finding to the rule of the finding that explains it, if any."""
+    """Set `because` of every finding to the rule of the finding that explains it, if any.
+
+    A check that passed only because a mask's wrong place is already known gets a cause, too.
+    """
     ordered = sorted(findings, key=_order)
     causes: list[Finding] = []
     named: dict[int, Finding] = {}
+    misplaced = next((one for one in ordered if one.concern and one.rule in _WRONG_PLACE), None)
     for one in ordered:
         if one.severity is None:
+            if misplaced is not None and one.rule in _PLACE_CHECKS:
+                named[id(one)] = replace(one, because=misplaced.rule)
             continue
         cause = next((other for other in causes if _explains(other, one, readers)), None)
         if cause is None:

@@ -251,7 +251,9 @@ def far_from_the_vote(judged: JudgedFusion) -> Finding:
     other = ratio is None or abs(ratio - 1) > VOLUME_OF_OTHER
     is_far = dice < FAR_FROM_VOTE or (dice < OTHER_THAN_VOTE and other)
     is_far = is_far and not judged.answer_facts.vote_is_noise and has_majorities(judged)
-    kind = "noise" if judged.answer_facts.vote_is_noise else ""
+    kind = "" if is_far else "fine" if dice == 1 else "close"
+    if judged.answer_facts.vote_is_noise:
+        kind = "noise"
     severity: Severity = "look" if is_far else None
     return Finding("far from the vote", dice, severity, facts={"dice": dice}, kind=kind)
 

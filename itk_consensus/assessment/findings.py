@@ -58,6 +58,11 @@ class Finding:
         return self.grade > _GRADES.index("note")
 
     @property
+    def passed(self) -> bool:
+        """Whether all is well, and no other finding contradicts that."""
+        return self.severity is None and not self.because
+
+    @property
     def grade(self) -> int:
         """Severity as a number: 0 for no problem, 1 for a note, 2 for look, 3 for do not use."""
         return _GRADES.index(self.severity)

@@ -14,7 +14,7 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.surfaces import Surface, surface_dices
-from itk_consensus.assessment.findings import SEVERITY_OF, Finding
+from itk_consensus.assessment.findings import SEVERITY_OF, SWAPS, Finding
 from itk_consensus.assessment.reader_slices import diagnose_slices
 from itk_consensus.assessment.reader_slips import slips
 from itk_consensus.assessment.readers import Readers, about_raters, or_fine
@@ -35,8 +35,14 @@ FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
 MOST_SURFACE_VOXELS = 1 << 22
 
 
-def diagnose_readers(readers: Readers) -> Iterator[Finding]:
-    """Apply every rule about the raters: first slips, then the agreement that slips may lower."""
+def diagnose_readers(readers: Readers, known: Sequence[Finding] = ()) -> Iterator[Finding]:
+    """Apply every rule about the raters: first slips, then the agreement that slips may lower.
+
+    Parameters
+    ----------
+    known : sequence of Finding
+        Findings from elsewhere; for raters who swapped structures no other slip is searched.
+    """
     number = len(readers.annotating)
     yield few_raters(readers)
     if number < 2:
@@ -44,7 +50,8 @@ def diagnose_readers(readers: Readers) -> Iterator[Finding]:
     if readers.patterns.number_of_raters > MOST_RATERS:
         yield about_raters("deviating rater", None, None, "many", number=number)
         return
-    yield from slips(readers)
+    swapped = {who for one in known if one.rule in SWAPS for who in one.who}
+    yield from slips(readers, swapped)
     yield from diagnose_slices(readers)
     if len(readers.shared_labels):
         yield from two_camps(readers)

@@ -48,7 +48,9 @@ class Place:
     def __str__(self) -> str:
         at = ", ".join(f"{one:.0f}" for one in self.position)
         unit = "" if self.unit == "voxels" else f" {self.unit}"
-        return f"slice {self.slice}, at ({at}){unit}" if self.slice is not None else f"({at}){unit}"
+        # Planning systems count slices from 1.
+        slice_ = "" if self.slice is None else f"slice {self.slice} (from 0), at "
+        return f"{slice_}({at}){unit}"
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain types for JSON."""

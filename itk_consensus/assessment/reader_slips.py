@@ -7,7 +7,7 @@ an explanation drew something else, or is the only one who is right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -45,9 +45,16 @@ TIMES_THE_OTHERS = 4.0
 Known = set[tuple[int, int]]  #: (label index, rater) whose distance is already explained
 
 
-def slips(readers: Readers) -> Iterator[Finding]:
-    """Apply the rules, from the most specific explanation to none."""
-    explained: Known = set()
+def slips(readers: Readers, swapped: Iterable[int] = ()) -> Iterator[Finding]:
+    """Apply the rules, from the most specific explanation to none.
+
+    Parameters
+    ----------
+    swapped : iterable of int
+        Raters of whom it is known that their mask shows another structure.
+    """
+    labels = range(len(readers.patterns.labels))
+    explained: Known = {(label, rater) for rater in swapped for label in labels}
     yield from no_segmentation(readers, explained)
     yield from empty_masks(readers, explained)
     yield from lone_labels(readers)

@@ -86,8 +86,8 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("lone label", "fine"): Words("No label is used by one reader alone.", who=()),
     ("swapped labels", ""): Words(
-        "{Who} {has_} {used} and {meant} the other way round: put right, Dice to the others rises "
-        "from {before:.2f} to {after:.2f}.",
+        "{Who} {has_} {used} and {meant} the other way round: if put right, Dice to the others "
+        "would rise from {before:.2f} to {after:.2f}.",
         "Put the numbers right and fuse again.",
         {"used": "label 1", "meant": "label 2", **_OUTLINE},
     ),
@@ -98,8 +98,8 @@ SENTENCES: dict[tuple[str, str], Words] = {
         {"used": "label 1", "meant": "label 2", **_OUTLINE},
     ),
     ("swapped labels", "circle"): Words(
-        "{Who} {has_} numbers in a circle, {circle}: put right, Dice to the others rises from "
-        "{before:.2f} to {after:.2f}.",
+        "{Who} {has_} numbers in a circle, {circle}: if put right, Dice to the others would rise "
+        "from {before:.2f} to {after:.2f}.",
         "Put the numbers right and fuse again.",
         {"circle": [[1, 2], [2, 3], [3, 1]], **_OUTLINE},
     ),
@@ -110,8 +110,8 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("swapped labels", "fine"): Words("All readers use the same label numbers.", who=()),
     ("swapped structures", ""): Words(
-        "{Who} {has_} {used} and {meant} the other way round: put right, Dice to the others rises "
-        "from {before:.2f} to {after:.2f}.",
+        "{Who} {has_} {used} and {meant} the other way round: if put right, Dice to the others "
+        "would rise from {before:.2f} to {after:.2f}.",
         "Put the names right (--rename FILE) and fuse again.",
         {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
     ),
@@ -123,8 +123,8 @@ SENTENCES: dict[tuple[str, str], Words] = {
         {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
     ),
     ("swapped structures", "circle"): Words(
-        "{Who} {has_} names in a circle, {circle}: put right, Dice to the others rises from "
-        "{before:.2f} to {after:.2f}.",
+        "{Who} {has_} names in a circle, {circle}: if put right, Dice to the others would rise "
+        "from {before:.2f} to {after:.2f}.",
         "Put the names right (--rename FILE) and fuse again.",
         {"circle": [["A", "B"], ["B", "C"], ["C", "A"]], "before": 0.0, "after": 0.84},
     ),
@@ -141,15 +141,15 @@ SENTENCES: dict[tuple[str, str], Words] = {
         (),
     ),
     ("mirrored mask", ""): Words(
-        "{Who} {is_} mirrored {way}: mirrored back, Dice to the others rises from "
+        "{Who} {is_} mirrored {way}: if mirrored back, Dice to the others would rise from "
         "{before:.2f} to {after:.2f}.",
         "Compare the direction in its header with the others', put it right and fuse again.",
         {"way": "left-right", **_OUTLINE},
     ),
     ("mirrored mask", "fine"): Words("No mask fits the others better when mirrored.", who=()),
     ("shifted mask", ""): Words(
-        "{Who} lie{s} {off}: moved back, Dice to the others rises from {before:.2f} to "
-        "{after:.2f}.",
+        "{Who} lie{s} {off}: if moved back, Dice to the others would rise from "
+        "{before:.2f} to {after:.2f}.",
         "Compare origin and spacing in its header with the others', put them right and fuse again.",
         {"off": "5 mm too far to the patient's left and 4 mm to the feet", **_OUTLINE},
     ),
@@ -344,6 +344,10 @@ SENTENCES: dict[tuple[str, str], Words] = {
         {"dice": 0.76},
         (),
     ),
+    ("far from the vote", "close"): Words(
+        "The result has a Dice of {dice:.2f} to a plain vote.", "", {"dice": 0.98}, ()
+    ),
+    ("far from the vote", "fine"): Words("The result is that of a plain vote.", who=()),
     ("far from the vote", "noise"): Words(
         "A plain vote has specks of noise that the result does not have (Dice {dice:.2f}).",
         "",

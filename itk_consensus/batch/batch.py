@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from itk_consensus.batch.cases import BatchCase, require_apart, require_distinct
 from itk_consensus.batch.excel import write_workbook
 from itk_consensus.batch.folder_record import begin, finish, require_ours
 from itk_consensus.batch.one_case import (
+    DONE,
+    DONE_BEFORE,
     FAILED,
     CaseResult,
     run_case,
@@ -66,7 +68,7 @@ def run_batch(
     scheduler : str, optional
         Address of a dask scheduler, or "local"; see `results_of`.
     after_case : callable, optional
-        Called with each result as it arrives.
+        Called with each result as it arrives; the status of skipped cases is "done before".
     sources : sequence of Path
         Other files that were read, such as the list of cases; outputs must not overwrite them.
 
@@ -103,7 +105,7 @@ def run_batch(
             require_writable(plan.output / name)
         results = []
         for result in results_of(cases, partial(_work, plan), jobs=jobs, scheduler=scheduler):
-            results.append(result)
+            results.append(replace(result, status=DONE) if result.status == DONE_BEFORE else result)
             if after_case is not None:
                 after_case(result)
         ordered = worst_first(results)

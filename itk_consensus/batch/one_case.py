@@ -28,7 +28,7 @@ from itk_consensus.batch.plan import Plan
 from itk_consensus.batch.soft_raters import read_rater, soft_methods, takes_probabilities
 from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 from itk_consensus.calibration.learned.learned_record import LearnedRecord
-from itk_consensus.core.errors import ConsensusWarning, FileError, name_inputs
+from itk_consensus.core.errors import ConsensusWarning, FileError, GeometryError, name_inputs
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.core.work import working
 from itk_consensus.fusing.fusion_result import FusionResult, result_of, smallest_type
@@ -52,9 +52,11 @@ from itk_consensus.storage.hashes import file_hash
 from itk_consensus.storage.locking import exclusive_lock
 
 DONE, FAILED = "done", "failed"
+#: Status in memory of a case that an earlier run has done; tables say `DONE`.
+DONE_BEFORE = "done before"
 
-#: Rule for a failed case in which a reader's file cannot be read.
-UNREADABLE = "unreadable file"
+#: Rules of failed cases in which the file of one reader cannot be read, or has another grid.
+UNREADABLE, OTHER_GRID = "unreadable file", "another grid"
 
 
 @dataclass(frozen=True)
@@ -86,16 +88,21 @@ def run_case(case: BatchCase, plan: Plan) -> CaseResult:
     except Exception as error:  # one bad case must not stop the others
         reason = name_inputs(" ".join(str(error).split()), case.raters)
         failed = failed_result(case, f"{type(error).__name__}: {reason}")
-        reader = _reader_of_unreadable(error, case)
-        return replace(failed, reader=reader, rule=UNREADABLE) if reader else failed
+        reader, rule = _reader_to_blame(error, case)
+        return replace(failed, reader=reader, rule=rule)
 
 
-def _reader_of_unreadable(error: Exception, case: BatchCase) -> str:
-    """Return the reader whose file cannot be read; empty if the error has another reason."""
-    if not isinstance(error, FileError) or not error.problem.startswith("cannot be read"):
-        return ""
-    named = zip(case.raters, case.rater_names, strict=True)
-    return next((name for file, name in named if str(file) == str(error.path)), "")
+def _reader_to_blame(error: Exception, case: BatchCase) -> tuple[str, str]:
+    """The name of the reader whose file is at fault, and the rule; empty if it is no single one."""
+    if isinstance(error, FileError) and error.problem.startswith("cannot be read"):
+        named = zip(case.raters, case.rater_names, strict=True)
+        reader = next((name for file, name in named if str(file) == str(error.path)), "")
+        return reader, UNREADABLE if reader else ""
+    if isinstance(error, GeometryError) and "Nor does" not in error.problem:
+        stray = re.match(r"input (\d+) does not occupy the same space", error.problem)
+        if stray and 2 < len(case.raters) > int(stray[1]):
+            return case.rater_names[int(stray[1])], OTHER_GRID
+    return "", ""
 
 
 def failed_result(case: BatchCase, reason: str) -> CaseResult:
@@ -239,7 +246,7 @@ def _finished_result(
     types, stored = get_type_hints(CaseResult), record.result or {}
     if stored.keys() != types.keys() or not all(isinstance(stored[n], types[n]) for n in types):
         return None
-    return replace(CaseResult(**stored), case=case.name, status=DONE, **files.columns())
+    return replace(CaseResult(**stored), case=case.name, status=DONE_BEFORE, **files.columns())
 
 
 def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str]:
@@ -366,6 +373,6 @@ def worst_first(results: Sequence[CaseResult]) -> list[CaseResult]:
 
     def badness(result: CaseResult) -> tuple[bool, int, float, str]:
         dice = 2.0 if result.mean_dice is None else result.mean_dice
-        return (result.status == DONE, -grade_of(result.verdict), dice, result.case)
+        return (result.status != FAILED, -grade_of(result.verdict), dice, result.case)
 
     return sorted(results, key=badness)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from statistics import median
@@ -13,15 +14,26 @@ import numpy as np
 
 from itk_consensus.assessment.sentences import join_items
 from itk_consensus.assessment.verdict import WORDS
-from itk_consensus.batch.one_case import FAILED, UNREADABLE, CaseResult
+from itk_consensus.batch.one_case import FAILED, OTHER_GRID, UNREADABLE, CaseResult
 from itk_consensus.batch.study_tables import ALL_RATERS, Row, Study, outliers
 from itk_consensus.report.agreement_tables import heat_cell
 from itk_consensus.report.dispute_figures import line_sample, thumbnail_legend
-from itk_consensus.report.markup import Markup, data_table, document, join_markup, section, tag
+from itk_consensus.report.markup import (
+    Markup,
+    collapsible,
+    data_table,
+    document,
+    join_markup,
+    section,
+    tag,
+)
 from itk_consensus.report.study_plots import Volume, bland_altman, box_plots
 from itk_consensus.report.text import pluralize
 from itk_consensus.review.rater_colors import rater_color
 from itk_consensus.space.boxes import written_unit
+
+#: The first difference of two grids in the message of a failed case.
+_DIFFERENCES = re.compile(r"\b(size|spacing|origin|direction|shape) \([^)]*\) instead of \([^)]*\)")
 
 #: Maximum numbers of thumbnails, rows of the map of raters, and plots; more would load slowly.
 _MOST_THUMBNAILS = 500
@@ -58,12 +70,12 @@ def index_text(
         facts.append(f"Median Dice between readers: {median(overlaps.values()):.3f}.")
     missing = tag("p", f"Without a file: {_absences(absent)}.") if absent else None
     about = tag("p", " ".join(facts), class_="quiet")
-    lead = join_markup([verdict_sentence(results), missing, about])
+    lead = join_markup([verdict_sentence(results), _farthest_sentence(study), missing, about])
     parts = []
     if broken:
         items = [
-            tag("li", tag("b", _failure(one)), " ", tag("span", one.finding, class_="quiet"),
-                class_="do-not-use")
+            tag("li", tag("b", f"{one.case}: {failure(one)}"),
+                collapsible("The whole message", one.finding), class_="do-not-use")
             for one in broken
         ]  # fmt: skip
         parts.append(section("Failed", tag("ul", *items, class_="findings"), id_="failed"))
@@ -83,28 +95,57 @@ def verdict_sentence(results: Sequence[CaseResult]) -> Markup:
     done = [one for one in results if one.status != FAILED]
     fine = sum(one.verdict == "use" for one in done)
     word = tag("b", "use", class_="word use")
-    said: list[Any] = [f"{fine} of {pluralize(len(results), 'case')}: ", word, ". "]
+    number = tag("a", f"{fine} of {pluralize(len(results), 'case')}", href="#cases",
+                 data_show="use")  # fmt: skip
+    said: list[Any] = [number, ": ", word, ". "]
     for verdict, opening in (("look", "Look at"), ("do not use", "Do not use")):
         links = [_case_link(one) for one in done if one.verdict == verdict]
-        said += _naming(opening, verdict.replace(" ", "-"), links)
+        said += _naming(opening, verdict, links)
     links = [
         tag("a", f"{one.case} ({why})" if (why := _short_failure(one)) else one.case,
             href="#failed")
         for one in results
         if one.status == FAILED
     ]  # fmt: skip
-    said += _naming("Failed:", "do-not-use", links)
+    said += _naming("Failed:", "do not use", links, "#failed")
     return tag("p", *said, class_="verdicts")
 
 
-def _naming(opening: str, word: str, links: Sequence[Markup]) -> list[Any]:
-    """Name some cases in a sentence with a coloured opening; empty if there are none."""
+def _naming(opening: str, verdict: str, links: Sequence[Markup], rest: str = "#cases") -> list[Any]:
+    """Name some cases in a sentence with a coloured opening; empty if there are none.
+
+    Parameters
+    ----------
+    rest : str
+        Link to the cases that are not named; in the table of cases it filters by verdict.
+    """
     if not links:
         return []
     named: list[Any] = [part for link in links[:_MOST_NAMED] for part in (", ", link)][1:]
     more = len(links) - _MOST_NAMED
-    named += [" and ", tag("a", f"{more} more", href="#cases")] if more > 0 else []
-    return [tag("b", opening, class_=f"word {word}"), " ", *named, ". "]
+    show = verdict if rest == "#cases" else None
+    named += [" and ", tag("a", f"{more} more", href=rest, data_show=show)] if more > 0 else []
+    word = tag("b", opening, class_=f"word {verdict.replace(' ', '-')}")
+    return [word, " ", *named, ". "]
+
+
+def _farthest_sentence(study: Study) -> Markup | None:
+    """Who deviates most over the study, with a link to the table of readers; None if unknown."""
+    one = study.farthest_rater()
+    if one is None:
+        return None
+    labels = {row.label for case in study.cases.values() for row in case.labels}
+    where = f" in {study.structure(one.label)}" if len(labels) > 1 else ""
+    cases = pluralize(one.cases, "case")
+    numbers = (
+        f"Dice to the vote of the others {one.dice:.2f}, where the other readers have "
+        f"{one.others:.2f}"
+    )
+    reader = tag("a", one.rater, href="#raters")
+    if one.is_clear:
+        return tag("p", reader, f" is farthest from the others over {cases}{where}: {numbers}.")
+    return tag("p", f"No reader is clearly apart from the others over {cases}; ", reader,
+               f" is farthest{where} ({numbers}).")  # fmt: skip
 
 
 def _case_link(one: CaseResult) -> Markup:
@@ -112,14 +153,30 @@ def _case_link(one: CaseResult) -> Markup:
 
 
 def _short_failure(one: CaseResult) -> str:
-    return f"{one.reader}'s file cannot be read" if one.rule == UNREADABLE else ""
-
-
-def _failure(one: CaseResult) -> str:
-    """Describe why a case failed and, if known, what to do."""
     if one.rule == UNREADABLE:
-        return f"{one.reader}'s file of {one.case} cannot be read: ask for it again."
-    return f"{one.case} has no result."
+        return f"{one.reader}'s file cannot be read"
+    return f"{one.reader}'s file has another grid" if one.rule == OTHER_GRID else ""
+
+
+def failure(one: CaseResult) -> str:
+    """Describe in a line why a case failed and, if known, what to do."""
+    if one.rule == UNREADABLE:
+        return f"{one.reader}'s file cannot be read: ask for it again."
+    if one.rule == OTHER_GRID:
+        found = _DIFFERENCES.search(one.finding)
+        grid = f" ({_shortened(found[0])})" if found else ""
+        return (
+            f"{one.reader}'s file has another grid than the others'{grid}: perhaps that of another "
+            "case; else resample it."
+        )
+    reason = re.sub(r"^(\w+Error: )?(\w+Filter: )?", "", one.finding)
+    return f"no result: {_shortened(re.split(r'(?<=[.;]) ', reason)[0])}"
+
+
+def _shortened(text: str) -> str:
+    """Text with names of files instead of paths, and with at most four digits of a number."""
+    text = re.sub(r"(?<![\w.])([A-Za-z]:)?[\\/][^\s:,;]*[\\/]", "", text)
+    return re.sub(r"-?\d+\.\d{4,}", lambda found: f"{float(found[0]):.4g}", text)
 
 
 def _absences(absent: Mapping[str, Sequence[str]]) -> str:

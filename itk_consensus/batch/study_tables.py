@@ -116,6 +116,36 @@ class Study:
             rows.append(self._rater_row(ALL_RATERS, label, len(means), means, np.empty(0)))
         return rows
 
+    def farthest_rater(self) -> FarthestRater | None:
+        """The rater and label with the lowest Dice to the others' vote, compared case by case.
+
+        None with fewer than three raters in two cases: of two, neither is farther.
+        """
+        found = []
+        for label in sorted({one.label for study in self.cases.values() for one in study.labels}):
+            dice = self._dice_to_others(label)
+            known = np.isfinite(dice)
+            for column, rater in enumerate(self.raters):
+                rows = known[:, column] & (known.sum(axis=1) > 2)
+                if rows.sum() < 2:
+                    continue
+                own = dice[rows, column]
+                usual = np.nanmean(np.delete(dice[rows], column, axis=1), axis=1)
+                is_clear = mean_interval(own - usual).high < 0
+                means = float(own.mean()), float(usual.mean())
+                found.append(FarthestRater(rater, label, len(own), *means, is_clear))
+        # A rater who is clearly farther comes before one who may be by chance.
+        return min(found, key=lambda one: (not one.is_clear, one.dice - one.others), default=None)
+
+    def _dice_to_others(self, label: int) -> Floats:
+        """(N, J) Dice with the vote of the others by case and rater; NaN where undefined."""
+        dice = np.full((len(self.cases), len(self.raters)), np.nan)
+        rows = {case: row for row, case in enumerate(self.cases)}
+        for column, rater in enumerate(self.raters):
+            for one in self._of_rater(rater, label):
+                dice[rows[one.case], column] = np.nan if one.dice is None else one.dice
+        return dice
+
     def next_readings(self) -> list[Row]:
         """Return a row for each case and label, sorted by expected change by another reading."""
         rows = [
@@ -199,6 +229,18 @@ class Study:
                     mean = float(np.mean(others)) if others else 0.0
                     bias = 100 * (one.volumes[number] / mean - 1) if mean else None
                     yield _OfRater(case, one.left_out[number], bias)
+
+
+@dataclass(frozen=True)
+class FarthestRater:
+    """A rater's mean Dice to the vote of the others, beside what the others have in these cases."""
+
+    rater: str
+    label: int
+    cases: int
+    dice: float
+    others: float
+    is_clear: bool  #: Whether the 95 % interval of the difference (by case) is below 0
 
 
 @dataclass(frozen=True)

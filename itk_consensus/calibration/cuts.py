@@ -186,6 +186,9 @@ class CutRecord(CalibrationRecord):
 
     def _label_sentences(self) -> Iterator[str]:
         for label, one in enumerate(self.cuts, start=1):
+            if f"{one.learned:g}" == "0.5":
+                yield f"label {label} is best cut at 0.5, as without calibration"
+                continue
             found = (
                 f"cutting label {label} at {one.learned:g} instead of 0.5 gains {one.gain:+.3f} "
                 f"{self.measure} on cases left out ({one.gain_low:+.3f} to {one.gain_high:+.3f})"

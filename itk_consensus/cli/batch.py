@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from itk_consensus.assessment.verdict import WORDS
 from itk_consensus.batch.batch import run_batch
 from itk_consensus.batch.cases import BatchCase, find_cases, select_cases, with_readings
 from itk_consensus.batch.excel import require_excel
-from itk_consensus.batch.one_case import FAILED, CaseResult
+from itk_consensus.batch.one_case import DONE_BEFORE, FAILED, CaseResult
 from itk_consensus.batch.output_files import INDEX, STUDY, TABLE, WORKBOOK
 from itk_consensus.batch.plan import Plan
+from itk_consensus.batch.study_page import failure
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.fusing import (
@@ -32,7 +33,10 @@ from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.core.errors import FileError
 from itk_consensus.core.work import default_threads
-from itk_consensus.report.text import PROGRAM, pairs, section
+from itk_consensus.report.text import PROGRAM, pairs, pluralize, section, wrap_lines
+
+#: At most this many cases are named below the summary.
+_MOST_NAMED = 5
 
 _DESCRIPTION = """\
 Fuse many cases; writes tables of cases, raters and pairs, and a page that lists the worst first.
@@ -159,13 +163,20 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
     )
     if arguments.excel:
         require_excel()
+    arrived: list[CaseResult] = []
+    show_progress = _progress(len(cases), console)
+
+    def after_case(result: CaseResult) -> None:
+        arrived.append(result)
+        show_progress(result)
+
     is_list = os.path.isfile(arguments.cases)
     results = run_batch(
         cases,
         plan,
         jobs=jobs,
         scheduler=arguments.scheduler,
-        after_case=_progress(len(cases), console),
+        after_case=after_case,
         sources=[
             *([Path(arguments.cases)] if is_list else []),
             *([arguments.config] if arguments.config else []),
@@ -177,16 +188,30 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
     verdicts = {
         str(word): str(sum(one.verdict == word for one in results)) for word in reversed(WORDS)
     }
+    before = sum(one.status == DONE_BEFORE for one in arrived)
+    done = len(results) - failures
     facts = {
-        "done": str(len(results) - failures),
+        "done": f"{done} ({before} by an earlier run)" if before else str(done),
         "failed": str(failures),
         **verdicts,
         "table": str(arguments.output / TABLE),
         "study": ", ".join(STUDY),
         "page": str(arguments.output / INDEX),
     }
-    console.answer(section(f"{arguments.method} of {len(results)} cases", pairs(facts)))
+    title = f"{arguments.method} of {pluralize(len(results), 'case')}"
+    console.answer("\n".join([section(title, pairs(facts)), *_worst_cases(results)]))
     return SOMETHING_FOUND if failures or grave else 0
+
+
+def _worst_cases(results: Sequence[CaseResult]) -> list[str]:
+    """A line for each of the first cases that may not be used unseen, and the number of others."""
+    named = [one for one in results if one.status == FAILED or one.verdict != WORDS[0]]
+    lines = []
+    for one in named[:_MOST_NAMED]:
+        said = f"{one.verdict.capitalize()}. {one.finding}"
+        lines += wrap_lines(f"{one.case}: {failure(one) if one.status == FAILED else said}")
+    more = len(named) - _MOST_NAMED
+    return [*lines, f"and {more} more, see the page"] if more > 0 else lines
 
 
 def _cases(arguments: argparse.Namespace) -> list[BatchCase]:

@@ -290,6 +290,7 @@ def read_raters(
     known = [*inputs, *by_name.values()]
     require_one_space(known, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     warn_of_copies(inputs, console)
+    _warn_of_names(arguments.inputs, console)
     if filter_.foreground is not None:
         raters = [array for file in inputs for array in file.components]
         found = set(label_table(raters, filter_.GetName()).tolist())
@@ -327,6 +328,16 @@ def _read(
         return inputs, by_name
     inputs = soft_raters(inputs, arguments.classes)
     return [*inputs, *(network_rater(path, by_name[_IMAGE]) for path in from_networks)], by_name
+
+
+def _warn_of_names(paths: Sequence[Path], console: Console) -> None:
+    """Warn about segmentations that name their structures, which are fused by number here."""
+    named = [path for path in paths if path.name.lower().endswith(".seg.nrrd")]
+    if len(named) > 1:
+        console.warn(
+            f"{named[0].name} and others name their structures, which are fused by number here; "
+            "add --per-structure to fuse them by name"
+        )
 
 
 def _set_pixel_type(outputs: Sequence[Output], file: ImageFile) -> list[Output]:

@@ -16,6 +16,7 @@ import numpy as np
 from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.verdict import WORDS, Verdict
+from itk_consensus.calibration.learned.disputed_label import raters_left_out
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import exit_code
 from itk_consensus.cli.inputs import read
@@ -23,7 +24,7 @@ from itk_consensus.cli.options import given_parameters, use_option_names
 from itk_consensus.cli.outputs import Output, check_outputs, given_outputs, lock_outputs
 from itk_consensus.cli.structure_inputs import LEAST_ISLAND, ReadStructures, read_readers
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.fusing.fusion_result import MadeBy, result_of
+from itk_consensus.fusing.fusion_result import FusionResult, MadeBy, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom.identity import identity_of
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
@@ -71,6 +72,7 @@ class _Fused:
 
     structure: Structure
     verdict: Verdict
+    left_out: int = 0  #: Number of readers whose masks the method ignored
     hollow: str = ""  #: Reason why the structure is not a consensus; "" if it is one
     notes: tuple[str, ...] = ()  #: Remarks for the user
     report: dict[str, Any] | None = None  #: Its part of the JSON, if requested
@@ -129,7 +131,9 @@ def _structures_to_write(
     described = []
     for one in chosen:
         drew = sum(has is not None for has in readers.matched.table[one.structure.name])
-        text = f"{one.verdict.word}: consensus of {drew} of {len(readers.matched.readers)} readers"
+        used = drew - one.left_out
+        text = f"{one.verdict.word}: consensus of {used} of {len(readers.matched.readers)} readers"
+        text += f" ({one.left_out} left out)" if one.left_out else ""
         details = {**one.structure.details, ROI_DESCRIPTION: "; ".join([text, *one.notes])}
         described.append(replace(one.structure, details=details))
     return separate_undecided(described)
@@ -220,7 +224,8 @@ def _fuse_each(
         structure = _consensus(who, name, mask)
         hollow = _hollow_reason(structure, known)
         notes = (*islands, *_slice_notes(mask, who))
-        fused = _Fused(structure, Verdict.of(findings), hollow, notes)
+        ignored = _number_left_out(result)
+        fused = _Fused(structure, Verdict.of(findings), ignored, hollow, notes)
         for option in ("probability", "uncertainty"):
             _write_image_of(option, name, fuser, arguments)
         if arguments.json is not None:
@@ -232,6 +237,13 @@ def _fuse_each(
         if arguments.report is not None:
             fused.part = structure_part(result, name, names, image, look, number, known)
         yield fused
+
+
+def _number_left_out(result: FusionResult[Any]) -> int:
+    """How many readers' masks Consensus ignored because they lie elsewhere; 0 by other methods."""
+    if "shared" not in result.extras or 1 not in result.labels:
+        return 0
+    return len(raters_left_out(result.extras["shared"], result.labels.index(1)))
 
 
 def _hollow_reason(structure: Structure, known: Sequence[Finding]) -> str:

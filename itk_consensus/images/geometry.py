@@ -237,11 +237,12 @@ def check_same_space(
     at, strays = odd_ones_out(geometries, *tolerances)
     (stray, differences), *others = strays.items()
     name, reference = names[stray], names[at]
-    lines = [
-        f"{name} does not occupy the same space as {reference}: " + "; ".join(differences),
+    more = [
         *([f"Nor does {_join_names([names[i] for i, _ in others])}."] if others else []),
         *_advice(geometries[at], geometries[stray], *tolerances, name, reference),
     ]
+    what = f"{name} does not occupy the same space as {reference}: " + "; ".join(differences)
+    lines = [f"{what}." if more else what, *more]
     raise GeometryError(
         "\n".join(lines), owner=owner, mentions=("CoordinateTolerance", "DirectionTolerance")
     )

@@ -47,7 +47,8 @@ CT_WINDOWS = (
 #: Description of the texts accepted by `window_of`, for messages.
 WINDOW_WORDS = f"center,width or one of {', '.join(one.name for one in CT_WINDOWS)}"
 
-#: The median around a structure in the lung is below this, in HU; fat has about -100.
+#: The median of a lung, and of what surrounds a structure in it, is below this, in HU; fat is
+#: about -100.
 _LUNG_BELOW = -400
 
 #: The median of a bone is above this, in HU.
@@ -127,7 +128,7 @@ def _usual_window(image: NDArray[Any], structure: Mask | None, some: NDArray[np.
     box = grow_box(tight, [_SURROUNDING_VOXELS] * image.ndim, image.shape)
     values, inside = image[box], structure[box]
     drawn, around = values[inside], values[~inside]
-    if around.size and np.median(around) < _LUNG_BELOW:
+    if np.median(drawn) < _LUNG_BELOW or (around.size and np.median(around) < _LUNG_BELOW):
         return "lung"
     if np.median(drawn) > _BONE_ABOVE:
         return "bone"

@@ -224,7 +224,7 @@ def deviation_table(case: ShownCase, label: int | None) -> Markup:
     ways = _bias_texts(case, one.label, surface)
     order = np.argsort(own, kind="stable")[:_MOST_RATERS].tolist()
     header = ["reader", "Dice"]
-    header += [f"95 % within, {one.length_unit}"] if far is not None else []
+    header += [f"95 % of the outline within, {one.length_unit}"] if far is not None else []
     rows = []
     for rater in order:
         cells: list[Any] = [rater_name(case, rater), tag("td", f"{own[rater]:.2f}")]

@@ -200,7 +200,7 @@ def findings_list(found: Diagnostics) -> Markup:
     if found.noted:
         items = [_item(one, found.consequences(one)) for one in found.causes]
         parts.append(tag("ul", *items, class_="findings"))
-    passed = [_item(finding) for finding in found.findings if not finding.severity]
+    passed = [_item(finding) for finding in found.findings if finding.passed]
     summary = tag("summary", f"{pluralize(len(passed), 'check')} passed")
     details = tag("details", summary, tag("ul", *passed, class_="findings"))
     return tag("div", *parts, details)

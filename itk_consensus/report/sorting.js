@@ -35,3 +35,11 @@ for (const select of filters) {
     document.querySelector(".filters [role=status]").textContent = `${shown} cases`;
   });
 }
+
+// "26 of 40 cases: use" shows these cases only.
+for (const link of document.querySelectorAll("a[data-show]")) {
+  link.addEventListener("click", () => {
+    for (const select of filters) select.value = select.dataset.filter === "verdict" ? link.dataset.show : "";
+    filters[0]?.dispatchEvent(new Event("change"));
+  });
+}

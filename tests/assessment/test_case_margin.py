@@ -17,6 +17,12 @@ def test_most_readers_and_all_of_them_are_told_in_whole_halves_of_a_millimetre()
     assert str(CaseMargin(np.array([1.0, 2.0, np.nan]))) == ""
 
 
+def test_equal_margins_of_most_readers_and_of_all_are_told_once() -> None:
+    said = str(CaseMargin(np.array([1.2, 1.9, 2.0, 1.8, 1.6])))
+    head = "How far readers lie from the consensus: "
+    assert said == f"{head}all within 2 mm (95 % of their outlines)."
+
+
 def test_a_side_is_told_where_most_readers_reach_farther() -> None:
     reach = np.array([2.0, 2.1, 2.4])
     sides = {"cranial": np.array([6.1, 5.8, 7.2]), "left": np.array([2.0, 2.5, 2.2])}

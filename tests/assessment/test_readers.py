@@ -12,9 +12,12 @@ import itk_consensus.assessment.agreement.surfaces as surfaces_module
 from itk_consensus.assessment.agreement.displacement import MaskInBox, best_shift
 from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.assessment.agreement.surfaces import Surface, surface_dices
+from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.places import largest_place
+from itk_consensus.assessment.readers import about_raters
 from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.fusing.agreement_limits import grade_agreement
+from itk_consensus.fusing.fusion_result import result_of
 from itk_consensus.images.structures import geometry_of
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
@@ -74,9 +77,8 @@ def test_readers_and_fusion_are_judged_apart(agreeing):
 def test_a_mirrored_mask_is_named_with_its_direction(agreeing, axis, name):
     agreeing[2] = np.flip(agreeing, axis)[2]
     said = cautions(findings(agreeing))["mirrored mask"]
-    assert said.startswith(
-        f"Reader 2 is mirrored {name}: mirrored back, Dice to the others rises from 0."
-    )
+    gain = "if mirrored back, Dice to the others would rise from 0."
+    assert said.startswith(f"Reader 2 is mirrored {name}: {gain}")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,8 @@ def test_a_shifted_mask_is_told_by_how_far_it_lies_off_in_the_patient(agreeing, 
     """The correction, such as (+5.0, +0.0, -4.0), was reported instead of the error."""
     agreeing[1] = np.roll(agreeing[1], (2, -5), (0, 2))
     said = cautions(findings(agreeing, direction=direction))["shifted mask"]
-    assert said.startswith(f"Reader 1 lies {off}: moved back, Dice to the others rises from 0.")
+    gain = "if moved back, Dice to the others would rise from 0."
+    assert said.startswith(f"Reader 1 lies {off}: {gain}")
 
 
 def test_arrays_which_know_no_patient_are_off_along_their_axes(agreeing):
@@ -100,7 +103,7 @@ def test_arrays_which_know_no_patient_are_off_along_their_axes(agreeing):
     filter_.Execute(list(agreeing))
     said = cautions(filter_.GetDiagnostics())["shifted mask"]
     assert " too far along -x and " in said
-    assert " along +z: moved back" in said
+    assert " along +z: if moved back" in said
     assert "patient" not in said
 
 
@@ -239,7 +242,7 @@ def test_labels_in_a_circle_are_named_together(two_labels):
     said = cautions(findings(three))["swapped labels"]
     assert said.startswith(
         "Reader 1 has numbers in a circle, label 1 for label 3, label 3 for label 2 and label 2 "
-        "for label 1: put right"
+        "for label 1: if put right"
     )
 
 
@@ -247,10 +250,35 @@ def test_swapped_labels_are_named(two_labels):
     two_labels[0] = np.array([0, 2, 1], np.uint8)[two_labels[0]]
     found = cautions(findings(two_labels))
     assert found["swapped labels"] == (
-        "Reader 0 has label 1 and label 2 the other way round: put right, Dice to the others "
-        "rises from 0.00 to 1.00."
+        "Reader 0 has label 1 and label 2 the other way round: if put right, Dice to the others "
+        "would rise from 0.00 to 1.00."
     )
     assert "deviating rater" not in found
+
+
+def test_checks_of_place_do_not_pass_if_a_mask_lies_in_the_wrong_place(agreeing):
+    """A page ticked "All readers drew in the same place" below a reader who is mirrored."""
+    checks = ("apart", "shifted mask")
+    assert all(findings(agreeing)[rule].passed for rule in checks)
+    agreeing[2] = agreeing[2, :, :, ::-1]
+    found = findings(agreeing)
+    assert "mirrored mask" in cautions(found)
+    assert [found[rule].because for rule in checks] == ["mirrored mask"] * 2
+    assert not any(found[rule].passed for rule in checks)
+
+
+def test_who_swapped_structures_is_not_called_mirrored_as_well(agreeing):
+    agreeing[2] = agreeing[2, :, :, ::-1]
+    filter_ = itk_consensus.MajorityVoteFilter()
+    filter_.Execute(list(agreeing))
+    swap = about_raters("swapped structures", 0.9, "look", "", [2], used="A", meant="B", before=0.0,
+                        after=0.9)  # fmt: skip
+    result = result_of(filter_)
+    assert "mirrored mask" in cautions(assess(result).findings())
+    found = assess(result, known=[swap]).findings()
+    assert cautions(found).keys() == {"swapped structures", "pairwise Dice"}
+    assert {one.because for one in found.concerns} == {"", "swapped structures"}
+    assert not found["mirrored mask"].passed
 
 
 def test_of_two_raters_who_swap_labels_nobody_is_blamed(two_labels):

@@ -381,3 +381,17 @@ def test_a_sliver_that_two_readers_have_in_common_makes_nobody_deviate() -> None
     filter_ = ic.MajorityVoteFilter(MissingLabel=255)
     filter_.Execute(list(maps))
     assert not [one for one in filter_.GetDiagnostics().concerns if one.rule == "deviating rater"]
+
+
+def test_a_result_that_is_the_vote_is_not_said_to_differ_from_it() -> None:
+    """A page said "The result differs from a plain vote (Dice 1.00)" below a passed check."""
+    said = [str(Finding("far from the vote", dice, None, facts={"dice": dice}, kind=kind))
+            for dice, kind in ((1.0, "fine"), (0.97, "close"))]  # fmt: skip
+    assert said == [
+        "The result is that of a plain vote.", "The result has a Dice of 0.97 to a plain vote.",
+    ]  # fmt: skip
+    maps = [np.pad(np.ones((4, 4, 4), np.uint8), 2)] * 3
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute(maps)
+    found = filter_.GetDiagnostics()["far from the vote"]
+    assert (found.kind, found.value) == ("fine", 1)

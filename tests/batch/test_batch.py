@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ def test_only_what_changed_is_done_again(cohort: list[BatchCase], tmp_path: Path
     plan = Plan("vote", tmp_path / "out", reports=True)
     first = in_this_process(cohort, plan)
     before = records(plan.output)
-    assert in_this_process(cohort, plan) == first
+    again = [replace(one, status="done before") for one in first]
+    assert in_this_process(cohort, plan) == again
     assert records(plan.output) == before
     cohort[0].raters[0].write_bytes(cohort[1].raters[2].read_bytes())
     (plan.output / "c01" / "report.html").unlink()

@@ -23,10 +23,10 @@ from itk_consensus.assessment.agreement.left_out import left_out_dice
 from itk_consensus.batch.batch import run_batch
 from itk_consensus.batch.case_study import common_rater_names
 from itk_consensus.batch.cases import find_cases
-from itk_consensus.batch.one_case import CaseResult, run_case
+from itk_consensus.batch.one_case import CaseResult, failed_result, run_case
 from itk_consensus.batch.plan import Plan
-from itk_consensus.batch.study_page import _case_table
-from itk_consensus.batch.study_tables import bootstrap_interval, outliers
+from itk_consensus.batch.study_page import _case_table, failure, verdict_sentence
+from itk_consensus.batch.study_tables import Study, bootstrap_interval, outliers
 from itk_consensus.cli import main
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
@@ -251,6 +251,66 @@ def test_the_index_says_first_which_cases_may_be_used_and_what_failed(tmp_path: 
     assert why < how
     assert '<a href="c2/report.html">c2</a>' in text[: text.index("</header")]
     assert 'data-label="lowest of two"' in text
+
+
+def test_the_index_says_who_deviates_most_over_the_study(tmp_path: Path) -> None:
+    """Who deviates stood below all cases, in a table without a sentence."""
+    write_study(tmp_path / "in")
+    for file in (tmp_path / "in").glob("*/ben.nii.gz"):
+        wide = sitk.BinaryDilate(sitk.ReadImage(str(file)) == 1, (3, 3, 1))
+        sitk.WriteImage(wide, str(file))
+    run_batch(
+        find_cases(str(tmp_path / "in/{case}/{rater}.nii.gz")), Plan("vote", tmp_path / "out")
+    )
+    text = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    head = text[: text.index("</header")]
+    assert '<a href="#raters">ben</a> is farthest from the others over' in head
+    found = Study({}, {}).farthest_rater()
+    assert found is None
+
+
+def test_numbers_of_cases_at_the_top_filter_the_table() -> None:
+    many = [CaseResult(f"c{n}", "done", verdict="look", consensus="x") for n in range(10)]
+    said = verdict_sentence([CaseResult("a", "done", verdict="use", consensus="x"), *many])
+    assert '<a href="#cases" data-show="use">1 of 11 cases</a>' in said
+    assert '<a href="#cases" data-show="look">2 more</a>' in said
+
+
+def test_a_failed_case_is_told_in_a_line_without_folders(tmp_path: Path) -> None:
+    write_study(tmp_path / "in", 2)
+    odd = tmp_path / "in/c0/ben.nii.gz"
+    image = sitk.Image(5, 6, 7, sitk.sitkUInt8)
+    image.SetSpacing((0.8203120231628418, 0.8203120231628418, 2.5))
+    sitk.WriteImage(image, str(odd))
+    case = find_cases(str(tmp_path / "in/{case}/{rater}.nii.gz"))[0]
+    result = run_case(case, Plan("vote", tmp_path / "out"))
+    assert (result.reader, result.rule) == ("ben", "another grid")
+    line = failure(result)
+    assert line.startswith("ben's file has another grid than the others' (size (5, 6, 7) instead")
+    assert "perhaps that of another case" in line
+    assert len(line) < 160
+    other = failed_result(case, f"FileError: {odd} holds 0.8203120231628418 of it. Do that.")
+    assert failure(other) == "no result: ben.nii.gz holds 0.8203 of it."
+
+
+def test_the_summary_names_cases_to_look_at_and_what_an_earlier_run_did(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_study(tmp_path / "in", 7)
+    for number in range(6):
+        file = str(tmp_path / f"in/c{number}/anna.nii.gz")
+        sitk.WriteImage(sitk.ReadImage(file) * 0, file)
+    words = ["batch", str(tmp_path / "in/{case}/{rater}.nii.gz"), "-o", str(tmp_path / "out")]
+    assert main([*words, "--method", "vote"]) == 0
+    first = capsys.readouterr().out
+    assert first.count(": Look. ") + first.count(": Do not use. ") == 5
+    assert "anna drew nothing" in first
+    assert "more, see the page" in first
+    assert "earlier run" not in first
+    table = (tmp_path / "out/summary.csv").read_bytes()
+    assert main([*words, "--method", "vote"]) == 0
+    assert "7 (7 by an earlier run)" in capsys.readouterr().out
+    assert (tmp_path / "out/summary.csv").read_bytes() == table
 
 
 def test_a_case_that_is_unlike_the_others_says_first_who_did_what() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from examples.simulation import LEVEL_FAMILIES, level_case
 from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
-from itk_consensus.calibration.cuts import CUTS, HALF, LabelCut, best_cut, cut_scores
+from itk_consensus.calibration.cuts import CUTS, HALF, CutRecord, LabelCut, best_cut, cut_scores
 from itk_consensus.calibration.probabilities import consensus_labels
 from itk_consensus.core.errors import ConsensusWarning, InputError, ParameterError
 from itk_consensus.votes.overlap import dice
@@ -115,6 +115,12 @@ def test_where_the_gain_may_be_chance_the_cut_stays_at_one_half():
     assert "may be chance, so 0.5 is used" in cut.GetMeaning()
     case = cohort(1)[0]
     np.testing.assert_array_equal(array(cut.Execute(case.fraction)), array(case.fraction) >= 0.5)
+
+
+def test_a_cut_that_stays_at_one_half_is_told_without_a_gain():
+    one = LabelCut(0.5, 0.5, 0.0, 0.0, 0.0)
+    record = CutRecord((one,), "dice", 12, 2, None, None, (), {})
+    assert record.meaning == "label 1 is best cut at 0.5, as without calibration."
 
 
 def test_several_labels_have_cuts_of_their_own_and_unlearned_ones_change_nothing():

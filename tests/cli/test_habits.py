@@ -338,7 +338,7 @@ def test_a_batch_takes_every_option_from_a_file_and_the_command_line_wins(
         "agreement-limits = {poor_dice = 0.5, good_dice = 0.7}\n"
     )
     assert main(["batch", "--config", str(config)]) == 0
-    assert capsys.readouterr().out.startswith("staple of 1 cases")
+    assert capsys.readouterr().out.startswith("staple of 1 case\n")
     page = (tmp_path / "out/a/report.html").read_text(encoding="utf-8")
     assert "<td>7</td>" in page.split("MaximumIterations")[1][:100]
     assert main(["batch", "--config", str(config), "-o", str(tmp_path / "other")]) == 0

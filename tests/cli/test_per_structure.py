@@ -235,18 +235,46 @@ def test_swapped_sides_are_named_with_both_names_and_decide(
     said = " ".join(capsys.readouterr().out.split())
     for name in ("Parotid_L", "Parotid_R"):
         assert f"{name}: Look. " in said
-    swapped = "reader3 has Parotid_L and Parotid_R the other way round: put right, Dice to the"
+    swapped = "reader3 has Parotid_L and Parotid_R the other way round: if put right, Dice to"
     assert swapped in said
     content = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     (sentence,) = content["swapped"]
-    assert "rises from 0.00 to 0.8" in sentence
-    assert "Parotid_L and Parotid_R the other way round" in (tmp_path / "c.html").read_text("utf-8")
+    assert "would rise from 0.00 to 0.8" in sentence
+    page = (tmp_path / "c.html").read_text("utf-8")
+    assert "Parotid_L and Parotid_R the other way round" in page
+    # What the swap explains or contradicts is neither a second explanation nor a passed check.
+    for contradicted in ("is mirrored", "lies ", "in the same place", "Moving no mask"):
+        assert contradicted not in page
     # One of two readers determines the result.
     words[words.index("-o") + 1] = str(tmp_path / "d.rtstruct.dcm")
     two = [files[0], files[3], *words[: words.index("--report")], "--write-all"]
     assert main(["fuse", *two, "--fail-on", "do-not-use"]) == 1
     assert main(["info", *files, *options(study)]) == 0
     assert "the other way round" in capsys.readouterr().err
+
+
+def test_a_reader_whose_mask_was_ignored_is_not_counted_in_the_description(
+    study: Path, tmp_path: Path
+) -> None:
+    """Planning systems read "consensus of 5 of 5 readers", though one had swapped the sides."""
+    out = tmp_path / "c.rtstruct.dcm"
+    assert main(["fuse", *five_parotids(study, tmp_path, 3), *options(study), "-o", str(out)]) == 0
+    for roi in pydicom.dcmread(out).StructureSetROISequence:
+        assert roi.ROIDescription == "look: consensus of 4 of 5 readers (1 left out)"
+
+
+def test_files_that_name_structures_are_fused_by_number_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mask = sitk.GetImageFromArray(np.pad(np.ones((3, 4, 5), np.uint8), 3))
+    files = [str(tmp_path / f"r{number}.seg.nrrd") for number in range(3)]
+    for file in files:
+        ic.write_slicer_segmentation({"Heart": mask}, file)
+    assert main(["fuse", *files, "--method", "vote", "-o", str(tmp_path / "x.nrrd")]) == 0
+    assert "add --per-structure to fuse them by name" in capsys.readouterr().err
+    words = ["--per-structure", "--method", "vote", "-o", str(tmp_path / "y.seg.nrrd")]
+    assert main(["fuse", *files, *words]) == 0
+    assert "by number" not in capsys.readouterr().err
 
 
 def test_planning_systems_are_told_what_the_file_is(fused: Path) -> None:

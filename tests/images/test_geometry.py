@@ -123,7 +123,7 @@ def test_message_names_owner_inputs_values_and_how_to_raise_the_tolerance() -> N
     message = str(caught.value)
     assert message.startswith(
         "SomeImageFilter: input 2 does not occupy the same space as input 0: "
-        "origin (10.0, 20.0, 30.002) instead of (10.0, 20.0, 30.0)\n"
+        "origin (10.0, 20.0, 30.002) instead of (10.0, 20.0, 30.0).\n"
     )
     assert "Nor does input 3." in message
     assert "tolerance is 1e-06" in message

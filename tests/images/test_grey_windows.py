@@ -35,6 +35,15 @@ def test_a_part_of_a_ct_without_air_is_still_a_ct() -> None:
     assert windows_for(scores, structure)[0].name == "1 to 99 %"
 
 
+def test_a_lung_is_shown_in_the_window_of_lungs() -> None:
+    """Only what lies within a lung was; lungs themselves were black in that of soft tissue."""
+    image = np.full((6, 30, 30), 40, np.int16)
+    structure = np.zeros(image.shape, bool)
+    structure[:, 8:22, 8:22] = True
+    image[structure] = -800
+    assert windows_for(image, structure)[0].name == "lung"
+
+
 @pytest.mark.parametrize(("around", "name"), [(35, "brain"), (-90, "soft tissue")])
 def test_brain_is_what_lies_in_a_skull_without_fat_around(around: float, name: str) -> None:
     z, y, x = np.indices((20, 60, 60))
