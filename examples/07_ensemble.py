@@ -17,9 +17,7 @@ MODELS = [f"model{number}" for number in range(5)]
 
 
 def predictions(seed: int = 0) -> tuple[np.ndarray, dict[str, MetaTensor]]:
-    """Return a true label map with three classes, and the logits of five networks that err
-    differently.
-    """
+    """Return a true label map of three classes, and logits of five networks with errors."""
     rng = np.random.default_rng(seed)
     shape = (48, 48, 24)
     truth = np.digitize(gaussian_filter(rng.normal(size=shape), 4), [-0.02, 0.02])

@@ -15,9 +15,7 @@ LEVELS = np.arange(0.0, 56.0, 5.0)
 
 
 def dose_on(target: sitk.Image, margin: float) -> np.ndarray:
-    """Return a simple dose: as prescribed within a margin (mm) around the target, decreasing
-    outside.
-    """
+    """Return a dose: as prescribed within a margin (mm) around the target, decreasing outside."""
     distance = sitk.SignedMaurerDistanceMap(target, squaredDistance=False, useImageSpacing=True)
     away = np.maximum(sitk.GetArrayFromImage(distance) - margin, 0)
     return PRESCRIBED * np.exp(-((away / 6) ** 2))

@@ -110,7 +110,10 @@ def test_somebody_may_insist_at_the_other_ways_too() -> None:
     assert accumulator.fuse(insisted).shape == SHAPE
     assert ic.score_against_readers(mask(), [mask(), ct()], inputs_are_labels=True).threshold_dice
     assert ic.lesion_agreement([mask(), ct()], inputsAreLabels=True).rows
-    assert ic.score_study({"a": [mask(), ct()]}, {"s": {"a": mask()}}, inputsAreLabels=True).cases
+    with pytest.warns(ConsensusWarning, match="is not scored: no two readers of a case drew it"):
+        assert ic.score_study(
+            {"a": [mask(), ct()]}, {"s": {"a": mask()}}, inputsAreLabels=True
+        ).cases
 
 
 def test_a_ct_among_the_raters_of_a_cohort_is_refused_with_its_case() -> None:
