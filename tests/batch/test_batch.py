@@ -143,6 +143,7 @@ def command(inputs: Path, output: Path) -> list[str]:
     return [sys.executable, "-m", "itk_consensus.cli", *words]
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_redoes_nothing_and_ends_with_the_same_table(
     tmp_path: Path,
 ) -> None:

@@ -172,6 +172,7 @@ def status(address: str, **headers: str) -> int:
         return error.code
 
 
+@pytest.mark.slow
 def test_one_browser_with_the_token_and_nobody_else(
     running: Running, words: list[str], readers: list[Path], chromium: Any, tmp_path: Path
 ) -> None:
@@ -218,6 +219,7 @@ def test_one_browser_with_the_token_and_nobody_else(
         assert resumed.end() == 0
 
 
+@pytest.mark.slow
 def test_a_cohort_is_walked_with_findings_first_and_marked_done(
     tmp_path: Path, chromium: Any, readers: list[Path]
 ) -> None:
@@ -304,6 +306,7 @@ def test_a_cohort_is_walked_with_findings_first_and_marked_done(
     assert ReviewRecord.read(results / "one" / "adjudicated.review.json").done
 
 
+@pytest.mark.slow
 def test_decided_disputes_are_locked_a_held_key_decides_once_and_undo_outlives_a_kill(
     words: list[str], running: Running, chromium: Any, tmp_path: Path
 ) -> None:
