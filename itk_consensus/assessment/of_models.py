@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from itk_consensus.methods.staple.staple_result import StartSummary
 
 RATER_AT_CHANCE = 0.5  # minimum performance for diagonal dominance, section 2.4.1
-LITTLE_INFORMATION = 0.2  # minimum of sensitivity + specificity - 1
+# a rater whose sensitivity + specificity - 1 is below this contributes little information
+LITTLE_INFORMATION = 0.2
 # a start whose log posterior is below the best by more than this is suboptimal, section 4.2
 ONE_NAT = 1.0
 START_DICE = 0.95  # label maps of two starts with a lower Dice are considered different
