@@ -225,7 +225,9 @@ class ReviewCase:
 
         Later versions may divide disputes differently.
 
-        Raises ------ FileError
+        Raises
+        ------
+        FileError
             The record belongs to other inputs, or to another consensus of them.
         """
         known = [one.sha256 for one in record.inputs]

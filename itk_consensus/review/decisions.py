@@ -112,9 +112,12 @@ def adjudicated(
 
     Disputes share no voxel.
 
-    Parameters ---------- disputes : sequence of Dispute
+    Parameters
+    ----------
+    disputes : sequence of Dispute
         Disputes of other structures are ignored.
-    decisions : mapping of number to Decision correction : str
+    decisions : mapping of number to Decision
+    correction : str
         Voxels painted where raters agree, in the format of `voxel_runs`.
     """
     labels = rated.consensus.copy()
