@@ -106,7 +106,7 @@ class DeviceName(Kind[str]):
 class DeepEstimate(Estimate):
     """Comparison of the image with the images of Fit."""
 
-    unlike: tuple[str, ...]  #: Properties in which it differs from the images of Fit
+    unlike: tuple[str, ...]  #: Properties in which the image differs from the images of Fit
 
 
 class DeepConsensusFilter(ImageFuser):
@@ -350,7 +350,7 @@ class DeepConsensusFilter(ImageFuser):
         return self._trained_model().reliability()
 
     def GetChosenRaterWeight(self) -> float:
-        """Return the RaterWeight that Fit chose; Execute uses it unless RaterWeight is set."""
+        """Return the RaterWeight that Fit chose; Execute uses it unless the parameter is set."""
         return self._trained_model().rater_weight
 
     def GetChosenLock(self) -> bool:
@@ -505,7 +505,9 @@ class DeepConsensusFilter(ImageFuser):
     def _judge(
         self, model: ConsensusModel, trainer: Trainer, sources: Sequence[CaseSource]
     ) -> None:
-        """Choose the rater weight and lock, and estimate the gain, on held-out cases."""
+        """Choose the rater weight and the lock, and estimate the gain over other fusers, on
+        held-out cases.
+        """
         from itk_consensus.deep.held_out import choose_rater_weight
 
         if model.mode == "joint":
@@ -544,7 +546,7 @@ class DeepConsensusFilter(ImageFuser):
         return {name.removeprefix("the "): Interval.of(values) for name, values in over.items()}
 
     def GetDiagnostics(self) -> Diagnostics:
-        """Return findings about the model of Fit or Load, and about the last Execute's image."""
+        """Return findings on the model of Fit or Load, and on the image of the last Execute."""
         result = self._result
         unlike = None if result is None else result.estimate.unlike
         return Diagnostics(tuple(findings(self._trained_model(), self.WithoutGain, unlike)))
