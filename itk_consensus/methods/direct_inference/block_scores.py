@@ -1,10 +1,10 @@
-"""Conditional probability of each label for a block of equal voxels, given the rest (eq. 26).
+"""Conditional probability of each label for a block of equal voxels, given the others (eq. 26).
 
-A block consists of all voxels of a pattern, or of a single voxel. The factors n / N of eq. 26
-become rising factorials n (n+1) ... / N (N+1) ..., whose logarithms are differences of log gamma.
-Blocks of the same size share a table of these differences, so each of the many small patterns only
-requires a sum of J of its rows. Most entries belong to votes that no rater cast; they have the same
-value and are computed once.
+A block consists of all voxels of a pattern, or of a single voxel. The factors n / N of eq. 26 of
+"When Does Consensus Beat Voting?" become rising factorials n (n+1) ... / N (N+1) ..., whose
+logarithms are differences of log gamma. Blocks of the same size share a table of these differences,
+so each of the many small patterns requires only a sum of J rows of the table. Most entries belong
+to votes that no rater cast; they have the same value and are computed once.
 
 Array layout as in label_evidence.py: P patterns, J raters, S maps, K labels.
 """
