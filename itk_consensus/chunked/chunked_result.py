@@ -48,7 +48,7 @@ RULES_OF_VOXELS = (
 
 @dataclass(frozen=True, eq=False)
 class ChunkedResult(Result):
-    """The result of Execute on dask arrays; the counterpart of `FusionResult` for images in memory."""
+    """Result of Execute on dask arrays; counterpart of `FusionResult` for images in memory."""
 
     reads_inputs = True
 
@@ -112,7 +112,7 @@ class ChunkedResult(Result):
 
 
 def promised_result(filter_: LabelFusionFilter, arrays: Any) -> ChunkedResult:
-    """Create the lazy outputs of a filter for dask arrays, from their shapes and data types only."""
+    """Create lazy outputs of a filter for dask arrays, from their shapes and data types only."""
     from itk_consensus.chunked.graph import ArrayInputs
 
     owner = filter_.GetName()
