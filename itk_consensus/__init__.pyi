@@ -1466,9 +1466,9 @@ class IntensityRefinementFilter(LabelFusionFilter):
 
     The intensity distribution of each label is learned from voxels on which all raters agree;
     around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
-    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
-    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
-    which GetFilterResult() returns. At least three raters are needed for holding one out.
+    exponent of the likelihood is chosen by cross-validation over raters: if intensities do not
+    improve the prediction of each rater from the others, the exponent is 0 and the result is that
+    of the fuser, which GetFilterResult() returns. At least three raters are needed to hold one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
@@ -1699,10 +1699,10 @@ class ConformalBandFilter(ProcessObject):
 
     Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
     consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
-    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
-    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
-    guarantee in one sentence. No statistic of the raters can detect an error that all of them
-    share.
+    ambiguous and 3 empty. Given a list of probability images, one per label, bit k of the result is
+    set if label k is possible; GetSetSizeImage() returns the number of possible labels.
+    GetGuarantee() returns the guarantee in one sentence. No statistic of the raters can reveal an
+    error that all of them share.
     """
     def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Tolerance: float
@@ -1835,13 +1835,15 @@ class ConformalBandFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a record and its options, some of which may be overridden."""
+        """Create a filter with a record and its options, some of which may be overridden."""
     def GetGuarantee(self) -> str:
-        """Return the guarantee for the last Execute, or else for the next one, in one sentence."""
+        """Return, in one sentence, the guarantee for the last Execute or, before it, for
+        the next one.
+        """
     def GetRecord(self) -> Any:
         """Return the record that was learned or loaded last."""
     def GetSetSizeImage(self) -> Any:
-        """Return the number of possible labels of each voxel in the last Execute, as uint16."""
+        """Return, as uint16, the number of possible labels at each voxel in the last Execute."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
         """Load a saved record and its options; when called on the class, make a new filter."""
@@ -1950,13 +1952,15 @@ class ConformalMarginFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a record and its options, some of which may be overridden."""
+        """Create a filter with a record and its options, some of which may be overridden."""
     def GetGuarantee(self) -> str:
-        """Return the guarantee for the last Execute, or else for the next one, in one sentence."""
+        """Return, in one sentence, the guarantee for the last Execute or, before it, for
+        the next one.
+        """
     def GetRecord(self) -> Any:
         """Return the record that was learned or loaded last."""
     def GetSetSizeImage(self) -> Any:
-        """Return the number of possible labels of each voxel in the last Execute, as uint16."""
+        """Return, as uint16, the number of possible labels at each voxel in the last Execute."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
         """Load a saved record and its options; when called on the class, make a new filter."""
@@ -1966,10 +1970,10 @@ class ConformalMarginFilter(ProcessObject):
 class LearnedFusionFilter(LabelFusionFilter):
     """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from at least five cases, label by label, how reliable each rater is where raters
-    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
-    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
-    same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is at voxels on
+    which raters disagree. Execute assigns the most probable label to those voxels; all other voxels
+    keep the label of Consensus, as do all voxels if cross-validation shows no gain. Raters must be
+    the same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -1998,26 +2002,28 @@ class LearnedFusionFilter(LabelFusionFilter):
         Parameters
         ----------
         cases : iterable of lists of images
-            The raters' images of each case, in the same order, None for a missing rater; or dicts
-            by the raters' names.
+            The raters' images of each case, in the same order, with None for a missing rater; or
+            dicts keyed by rater name.
         truths : iterable of label images
-            The true segmentations, with the same labels.
+            The true segmentations, with the same label values.
         records : sequence of LearnedRecord or paths, optional
-            Other records of the same raters, whose cases are added.
+            Other records of the same raters, whose cases are added to the given ones.
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a record and its options, some of which may be overridden."""
+        """Create a filter with a record and its options, some of which may be overridden."""
     def GetCalibrationErrors(self) -> dict[int, float]:
-        """Return each label's mean cross-validated difference between probability and frequency."""
+        """Return each label's mean cross-validated difference between probabilities and
+        frequencies.
+        """
     def GetConsensusResult(self) -> FusionResult[Any]:
         """Return the result of Consensus in the last Execute."""
     def GetExplanation(self) -> str:
-        """Describe the learned rules, and whether they help, in words."""
+        """Describe in words the learned rules and whether they help."""
     def GetHeldOutGain(self) -> dict[int, Gain]:
-        """Return each label's cross-validated gain in Dice over Consensus, for the best rule.
+        """Return each label's cross-validated gain in Dice over Consensus for the best rule.
 
-        The gain has a 95 % interval; a rule is used if the interval is above 0.
+        The gain has a 95 % interval; a rule is used only if this interval is above 0.
         """
     def GetRaterWeights(self) -> dict[int, tuple[_RaterWeight, ...]]:
         """Return the raters' weights for each label, with jackknife intervals over cases."""
@@ -2032,12 +2038,12 @@ class LearnedFusionFilter(LabelFusionFilter):
 class CutCalibrationFilter(ProcessObject):
     """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
-    better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
-    the voxels at which its probability reaches its cut; with several labels, each label's
-    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
-    result.
+    For networks that under-segment, or raters whose masks are all too small, a cut below one half
+    is better. Cuts are learned per label. Their gain over one half is measured by leave-one-out
+    cross-validation, and a cut remains one half if the interval of its gain includes 0. A label's
+    mask consists of the voxels at which its probability reaches its cut; with several labels, each
+    label's probability is divided by the odds of its cut, and the largest quotient wins.
+    GetMeaning() describes the result.
     """
     def __init__(self, *, Measure: str = ..., measure: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Measure: str
@@ -2066,7 +2072,7 @@ class CutCalibrationFilter(ProcessObject):
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            Of any method: vote fractions, means of networks.
+            Probabilities by any method, such as vote fractions or means of networks.
         references : iterable of label images
             If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
@@ -2079,7 +2085,7 @@ class CutCalibrationFilter(ProcessObject):
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters fused into it, as many as in Calibrate.
+            The raters fused into the probability, as many as in Calibrate.
 
         Returns
         -------
@@ -2088,7 +2094,7 @@ class CutCalibrationFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a record and its options, some of which may be overridden."""
+        """Create a filter with a record and its options, some of which may be overridden."""
     def GetMeaning(self) -> str:
         """Describe the learned cuts in a sentence."""
     def GetRecord(self) -> Any:
@@ -2103,9 +2109,10 @@ class TemperatureScalingFilter(ProcessObject):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
     The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
-    the reliability before and after scaling, in the region and in the whole image; it warns if the
-    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
-    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
+    the reliability before and after scaling, in the region and in the whole image. A warning is
+    issued if the ECE increases. If scaling does not reduce the cross-validated log loss,
+    probabilities are left unchanged, also with a warning. Scaled probabilities are calibrated on
+    average, not for each case.
     """
     def __init__(self, *, Method: str = ..., method: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Method: str
@@ -2161,7 +2168,7 @@ class TemperatureScalingFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a record and its options, some of which may be overridden."""
+        """Create a filter with a record and its options, some of which may be overridden."""
     def GetComparison(self) -> ScalingComparison:
         """Return the binned frequencies of the last Calibrate or Evaluate."""
     def GetRecord(self) -> Any:
@@ -2515,13 +2522,13 @@ class DeepConsensusFilter(ProcessObject):
         ----------
         image : image
         labels : list of images
-                    On the image's grid; None stands for a missing rater; in a vector image, each
-                    component is a rater.
+            On the image's grid; None stands for a missing rater; in a vector image, each
+            component is a rater.
         rater_ids : sequence of int, str or None
-                    As in Fit; raters not present in Fit are treated as average raters.
+            As in Fit; raters not present in Fit are treated as average raters.
         atlas_images : list of images
-                    Images of the atlases from which the labels were propagated, if Fit had atlas
-                    images.
+            Images of the atlases from which the labels were propagated, if Fit had atlas
+            images.
 
         Returns
         -------
@@ -2537,23 +2544,23 @@ class DeepConsensusFilter(ProcessObject):
             Each component is a channel. Images, labels and truths may be paths of files, which are
             read case by case and cached within CacheSize.
         label_lists : sequence of lists of images
-                    The label maps of each image's raters; None stands for a missing rater.
+            The label maps of each image's raters; None stands for a missing rater.
         truths : sequence of images, optional
         rater_ids : sequence, optional
-                    Ids (int or str) of the raters, either one list for all cases or a list per
-                    case; None or 0 stands for an unknown rater. By default a position in the lists
-                    identifies a rater.
+            Ids (int or str) of the raters, either one list for all cases or a list per
+            case; None or 0 stands for an unknown rater. By default a position in the lists
+            identifies a rater.
         atlas_images : sequence of lists of images, optional
-                    If the raters are atlases, their images, warped in the same way as their labels.
-                    The network then starts from the result of joint fusion, and each atlas is used
-                    as an additional training case, labelled by the others. Requires truths.
+            If the raters are atlases, their images, warped in the same way as their labels.
+            The network then starts from the result of joint fusion, and each atlas is used
+            as an additional training case, labelled by the others. Requires truths.
         checkpoint : path, optional
             Written after each evaluation; if it exists, training resumes from it.
         image_stream : torch module, optional
-                    Used instead of the built-in U-Net: maps (N, channels of the image, \\\\*S) to
-                    (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is
-                    trained. Its stride is determined by trial, unless it has attributes `stride`
-                    and `least_size`.
+            Used instead of the built-in U-Net: maps (N, channels of the image, \\*S) to
+            (N, NumberOfChannels, \\*S), e.g. one of MONAI's networks. A copy of it is
+            trained. Its stride is determined by trial, unless it has attributes `stride`
+            and `least_size`.
         transform : callable, optional
             Used instead of the built-in augmentation (mirroring of axes without orientation,
             rotation, scaling, deformation, brightness, contrast, gamma and noise), e.g. one of
@@ -2562,15 +2569,15 @@ class DeepConsensusFilter(ProcessObject):
             "prior" (a probability for each class). Sizes must not change; labels are class indices,
             255 where missing.
         warm_start : bool
-                    Continue training the filter's model, from Fit or Load, instead of a new one.
-                    Labels, channels and mode must be the same; raters may be new.
+            Continue training the filter's model, from Fit or Load, instead of a new one.
+            Labels, channels and mode must be the same; raters may be new.
         """
     def GetChosenLock(self) -> bool:
         """Return whether Fit locked unanimous voxels; LockUnanimousVoxels overrides this."""
     def GetChosenRaterWeight(self) -> float:
-        """Return the RaterWeight that Fit chose; Execute uses it unless RaterWeight is set."""
+        """Return the RaterWeight that Fit chose; Execute uses it unless the parameter is set."""
     def GetDiagnostics(self) -> Diagnostics:
-        """Return findings about the model of Fit or Load, and about the last Execute's image."""
+        """Return findings on the model of Fit or Load, and on the image of the last Execute."""
     def GetEvidenceImage(self) -> Any:
         """Return the network's total Dirichlet evidence as float64; 0 where it was not run."""
     def GetHeldOutGain(self) -> dict[str, Interval]:
@@ -2677,10 +2684,10 @@ class AgreementFilter(ProcessObject):
 class ReaderBiasFilter(ProcessObject):
     """Bias of each rater: mean distance outside a consensus in mm, overall and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if its normal points to the head
-    to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias is
-    slightly underestimated; compare with a true segmentation or a consensus of the others to avoid
-    this.
+    Directions are anatomical: a part of the surface is cranial if its normal points towards the
+    head to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias
+    is slightly underestimated; to avoid this, compare with a true segmentation or a consensus of
+    the other raters.
     """
     def __init__(self, *, Label: int | None = ..., label: int | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Label: int | None
@@ -5204,9 +5211,9 @@ def IntensityRefinement(images: Sequence[NDArray[Any] | None], *, image: _Image 
 
     The intensity distribution of each label is learned from voxels on which all raters agree;
     around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
-    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
-    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
-    which GetFilterResult() returns. At least three raters are needed for holding one out.
+    exponent of the likelihood is chosen by cross-validation over raters: if intensities do not
+    improve the prediction of each rater from the others, the exponent is 0 and the result is that
+    of the fuser, which GetFilterResult() returns. At least three raters are needed to hold one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
 
@@ -5269,9 +5276,9 @@ def intensity_refinement_filter(images: Sequence[NDArray[Any] | None], *, image:
 
     The intensity distribution of each label is learned from voxels on which all raters agree;
     around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
-    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
-    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
-    which GetFilterResult() returns. At least three raters are needed for holding one out.
+    exponent of the likelihood is chosen by cross-validation over raters: if intensities do not
+    improve the prediction of each rater from the others, the exponent is 0 and the result is that
+    of the fuser, which GetFilterResult() returns. At least three raters are needed to hold one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
 
@@ -5713,10 +5720,10 @@ def ConformalBand(probability: Any, raters: Sequence[Any] | None = None, *, reco
 
     Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
     consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
-    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
-    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
-    guarantee in one sentence. No statistic of the raters can detect an error that all of them
-    share.
+    ambiguous and 3 empty. Given a list of probability images, one per label, bit k of the result is
+    set if label k is possible; GetSetSizeImage() returns the number of possible labels.
+    GetGuarantee() returns the guarantee in one sentence. No statistic of the raters can reveal an
+    error that all of them share.
 
     Function form of ConformalBandFilter.
 
@@ -5786,10 +5793,10 @@ def conformal_band_filter(probability: Any, raters: Sequence[Any] | None = None,
 
     Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
     consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
-    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
-    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
-    guarantee in one sentence. No statistic of the raters can detect an error that all of them
-    share.
+    ambiguous and 3 empty. Given a list of probability images, one per label, bit k of the result is
+    set if label k is possible; GetSetSizeImage() returns the number of possible labels.
+    GetGuarantee() returns the guarantee in one sentence. No statistic of the raters can reveal an
+    error that all of them share.
 
     Function form of ConformalBandFilter.
 
@@ -5984,10 +5991,10 @@ def conformal_margin_filter(probability: Any, raters: Sequence[Any] | None = Non
 def LearnedFusion(images: Sequence[NDArray[Any] | None], *, record: PathLike, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from at least five cases, label by label, how reliable each rater is where raters
-    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
-    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
-    same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is at voxels on
+    which raters disagree. Execute assigns the most probable label to those voxels; all other voxels
+    keep the label of Consensus, as do all voxels if cross-validation shows no gain. Raters must be
+    the same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -6047,10 +6054,10 @@ def LearnedFusion(*images: Any, record: PathLike, classAxis: int | None = None, 
 def learned_fusion_filter(images: Sequence[NDArray[Any] | None], *, record: PathLike, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from at least five cases, label by label, how reliable each rater is where raters
-    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
-    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
-    same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is at voxels on
+    which raters disagree. Execute assigns the most probable label to those voxels; all other voxels
+    keep the label of Consensus, as do all voxels if cross-validation shows no gain. Raters must be
+    the same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -6109,12 +6116,12 @@ def learned_fusion_filter(*images: Any, record: PathLike, class_axis: int | None
 def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, measure: str = 'dice', fusionMethod: str | None = None, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
     """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
-    better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
-    the voxels at which its probability reaches its cut; with several labels, each label's
-    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
-    result.
+    For networks that under-segment, or raters whose masks are all too small, a cut below one half
+    is better. Cuts are learned per label. Their gain over one half is measured by leave-one-out
+    cross-validation, and a cut remains one half if the interval of its gain includes 0. A label's
+    mask consists of the voxels at which its probability reaches its cut; with several labels, each
+    label's probability is divided by the odds of its cut, and the largest quotient wins.
+    GetMeaning() describes the result.
 
     Function form of CutCalibrationFilter.
 
@@ -6122,7 +6129,7 @@ def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, rec
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters fused into it, as many as in Calibrate.
+        The raters fused into the probability, as many as in Calibrate.
     record : path
         The file that Save wrote.
     measure : one of dice, volume; default dice
@@ -6157,12 +6164,12 @@ def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, rec
 def cut_calibration_filter(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, measure: str = 'dice', fusion_method: str | None = None, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
     """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
-    better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
-    the voxels at which its probability reaches its cut; with several labels, each label's
-    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
-    result.
+    For networks that under-segment, or raters whose masks are all too small, a cut below one half
+    is better. Cuts are learned per label. Their gain over one half is measured by leave-one-out
+    cross-validation, and a cut remains one half if the interval of its gain includes 0. A label's
+    mask consists of the voxels at which its probability reaches its cut; with several labels, each
+    label's probability is divided by the odds of its cut, and the largest quotient wins.
+    GetMeaning() describes the result.
 
     Function form of CutCalibrationFilter.
 
@@ -6170,7 +6177,7 @@ def cut_calibration_filter(probability: Any, raters: Sequence[Any] | None = None
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters fused into it, as many as in Calibrate.
+        The raters fused into the probability, as many as in Calibrate.
     record : path
         The file that Save wrote.
     measure : one of dice, volume; default dice
@@ -6206,9 +6213,10 @@ def TemperatureScaling(probability: Any, *, record: PathLike, method: str = 'tem
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
     The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
-    the reliability before and after scaling, in the region and in the whole image; it warns if the
-    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
-    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
+    the reliability before and after scaling, in the region and in the whole image. A warning is
+    issued if the ECE increases. If scaling does not reduce the cross-validated log loss,
+    probabilities are left unchanged, also with a warning. Scaled probabilities are calibrated on
+    average, not for each case.
 
     Function form of TemperatureScalingFilter.
 
@@ -6252,9 +6260,10 @@ def temperature_scaling_filter(probability: Any, *, record: PathLike, method: st
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
     The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
-    the reliability before and after scaling, in the region and in the whole image; it warns if the
-    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
-    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
+    the reliability before and after scaling, in the region and in the whole image. A warning is
+    issued if the ECE increases. If scaling does not reduce the cross-validated log loss,
+    probabilities are left unchanged, also with a warning. Scaled probabilities are calibrated on
+    average, not for each case.
 
     Function form of TemperatureScalingFilter.
 
@@ -6484,13 +6493,13 @@ def DeepConsensus(image: Any, labels: Any, rater_ids: RaterIds | None = None, *,
     ----------
     image : image
     labels : list of images
-                On the image's grid; None stands for a missing rater; in a vector image, each
-                component is a rater.
+        On the image's grid; None stands for a missing rater; in a vector image, each
+        component is a rater.
     rater_ids : sequence of int, str or None
-                As in Fit; raters not present in Fit are treated as average raters.
+        As in Fit; raters not present in Fit are treated as average raters.
     atlas_images : list of images
-                Images of the atlases from which the labels were propagated, if Fit had atlas
-                images.
+        Images of the atlases from which the labels were propagated, if Fit had atlas
+        images.
     record : path
         The file that Save wrote.
     numberOfClasses : an integer >= 2 and <= 255, or None; default the labels that occur
@@ -6593,13 +6602,13 @@ def deep_consensus_filter(image: Any, labels: Any, rater_ids: RaterIds | None = 
     ----------
     image : image
     labels : list of images
-                On the image's grid; None stands for a missing rater; in a vector image, each
-                component is a rater.
+        On the image's grid; None stands for a missing rater; in a vector image, each
+        component is a rater.
     rater_ids : sequence of int, str or None
-                As in Fit; raters not present in Fit are treated as average raters.
+        As in Fit; raters not present in Fit are treated as average raters.
     atlas_images : list of images
-                Images of the atlases from which the labels were propagated, if Fit had atlas
-                images.
+        Images of the atlases from which the labels were propagated, if Fit had atlas
+        images.
     record : path
         The file that Save wrote.
     number_of_classes : an integer >= 2 and <= 255, or None; default the labels that occur
@@ -6750,10 +6759,10 @@ def agreement_filter(images: Any, reference: Any = None, names: Sequence[str] | 
 def reader_bias_filter(images: Any, reference: Any = None, names: Sequence[str] | None = None, *, label: int | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ReaderBias:
     """Bias of each rater: mean distance outside a consensus in mm, overall and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if its normal points to the head
-    to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias is
-    slightly underestimated; compare with a true segmentation or a consensus of the others to avoid
-    this.
+    Directions are anatomical: a part of the surface is cranial if its normal points towards the
+    head to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias
+    is slightly underestimated; to avoid this, compare with a true segmentation or a consensus of
+    the other raters.
 
     Function form of ReaderBiasFilter.
 
@@ -6797,7 +6806,8 @@ def reader_bias_filter(images: Any, reference: Any = None, names: Sequence[str] 
         Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
     """
 def agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any) -> AgreementResult:
-    """Measure the agreement of raters; function form of AgreementFilter with the same parameters.
+    """Measure the agreement between raters; function form of AgreementFilter with the same
+    parameters.
 
     Parameters
     ----------
@@ -6826,7 +6836,8 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
         them; the case does not occur in its Tables 1-3.)
     """
 def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
-    """Draw the quality of the consensus by number of raters, extrapolated to twice the number.
+    """Plot the quality of the consensus against the number of raters, extrapolated to twice that
+    number.
 
     Parameters
     ----------
@@ -6855,34 +6866,33 @@ def fuse_structures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionF
         Fused masks; undecided voxels, if any, have the fuser's label for undecided voxels.
     """
 def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int | None = None, case_ids: Sequence[str] | None = None) -> HeldOutCohort:
-    """Hold one rater out of each case and fuse the others.
+    """Hold out one rater in each case and fuse the others.
 
-    In each case, the rater at the case's position modulo the number of raters is held out.
+    The index of the rater held out is the position of the case modulo the number of raters.
 
     Parameters
     ----------
     cases : iterable of lists of label images
-        At least two raters per case, the same number in all cases.
+        Each case has at least two raters, the same number in all cases.
     fuser : LabelFusionFilter
-        Fuses the others; its probability of `foreground` is used for calibration.
+        Fuses the other raters; its probability of `foreground` is used for calibration.
     foreground : int, optional
         The label to calibrate; all others count as background. By default the only label.
     case_ids : sequence of str, optional
-        Name of each case in errors; by default its number.
+        Name of each case for error messages; by default its number.
 
     Returns
     -------
     HeldOutCohort
         Its references are the held-out raters, its raters the fused ones. A band calibrated on it
-        applies to a consensus of that many raters, and covers a new rater, not the true
-        segmentation.
+        applies to a consensus of as many raters, and covers a new rater, not the true segmentation.
     """
 def html_of(thing: Any) -> str | None:
     """Return the HTML of an object for notebooks; None if only its text should be shown."""
 def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False, *, inputs_are_labels: bool = False) -> Any:
     """Fuse atlases as ``ants.joint_label_fusion`` does, but for SimpleITK, ITK or NumPy images.
 
-    Differences: the background is a label that can be chosen; `usecor` and `verbose` have no
+    Differences from ANTs: the background is a label that can win; `usecor` and `verbose` have no
     effect, since patches are always normalised before comparison; the input images are not changed;
     voxels to which all atlases assign the same label keep it.
 
@@ -6931,7 +6941,7 @@ def lesion_agreement(images: Any, reference: Any = None, names: Sequence[str] | 
     leastOverlap : float
         Minimum intersection over union of two objects that match.
     sizeLimits : sequence of float
-        Limits between size classes: diameters in mm of balls with the objects' volumes.
+        Boundaries between size classes, as equivalent sphere diameters in mm.
     inputsAreLabels : bool
         Accept inputs as label images even if one looks like an intensity image.
 
@@ -6985,10 +6995,10 @@ def plan_agreement(structures: Mapping[str, Sequence[Any]], tolerances: Mapping[
     fuser : LabelFusionFilter, optional
         Filter that computes the consensus; ConsensusFilter by default.
     names : sequence of str, optional
-        Has no effect, since the table does not name readers.
+        Has no effect, since readers are not named in the table.
     """
 def plot(images: Sequence[Any], consensus: Any, image: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> Any:
-    """Draw the outlines of every rater and the consensus at the place where raters differ most.
+    """Draw the outlines of all raters and of the consensus at the place where raters differ most.
 
     Requires matplotlib: ``pip install 'itk-consensus[plot]'``.
 
@@ -7012,7 +7022,7 @@ def plot(images: Sequence[Any], consensus: Any, image: Any = None, names: Sequen
         the figure; ``figure.savefig`` writes it.
     """
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
-    """Measure the quality of the vote of k raters for every k, and extrapolate to more raters.
+    """Measure the quality of the vote of k raters for every possible k; extrapolate to more raters.
 
     Parameters
     ----------
@@ -7065,7 +7075,7 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
         segmented part.
     """
 def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> ReaderBias:
-    """Measure the bias of raters from a consensus; function form of ReaderBiasFilter.
+    """Measure the bias of raters relative to a consensus; function form of ReaderBiasFilter.
 
     Parameters
     ----------
@@ -7083,8 +7093,9 @@ def report(made: Any, path: PathLike, image: Any = None, names: Sequence[str] | 
 
     The page shows disputed slices with each rater's contour, pairwise Dice, a table of the raters,
     the findings, and the information needed to reproduce the fusion. It works offline and can be
-    printed. It has a viewer for all slices, from which decisions about disputes can be exported as
-    the record of a review; of large cases, only a part is included, which the page states.
+    printed. It contains a viewer for all slices, in which decisions about disputes can be made and
+    exported as the record of a review. Of large cases, only a part is included; the page then
+    states this.
 
     Parameters
     ----------
@@ -7097,22 +7108,22 @@ def report(made: Any, path: PathLike, image: Any = None, names: Sequence[str] | 
     names : sequence of str, optional
         Names of the raters; by default their file names, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Files of the raters, which are hashed; by default voxels are hashed.
+        Files of the raters, whose hashes are shown; by default their voxels are hashed.
     outputs : mapping of str to path, optional
         Other files that were written, by description; the page links to them.
     window : (center, width) or str, optional
         Grey-value window of the image, or the name of a CT window, such as "lung"; by default one
-        suited to modality and structure.
+        that suits modality and structure.
     label_names : mapping of int to str, optional
         Names of the labels, such as ``{1: "liver"}``.
     contact_sheet : bool
-        Whether to show all disputed slices, too.
+        Whether to show all disputed slices as well.
     """
 def review(fused: Any, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, output: PathLike | None = None, reviewer: str | None = None, blinded: bool = False, ready: Callable[[str], None] | None = None, port: int = 0) -> Any:
     """Review a consensus in the browser: inspect disputes, decide or paint, undo and redo.
 
-    The application runs until the reviewer ends it or presses Ctrl-C. It is served on this machine
-    only, to the one browser that opens its address. Requires ``pip install
+    The application runs until the reviewer ends it or presses Ctrl-C. It is served only on this
+    machine, to the one browser that opens its address. Requires ``pip install
     'itk-consensus[review]'``.
 
     Parameters
@@ -7131,7 +7142,7 @@ def review(fused: Any, image: Any = None, names: Sequence[str] | None = None, *,
     reviewer : str, optional
         The reviewer's name; by default the page asks for it before the first decision.
     blinded : bool
-        Whether to hide the readers' names, also in the record.
+        Whether to hide the readers' names, including in the record.
     ready : callable, optional
         Called with the address; by default it is printed and opened in the browser.
     port : int
@@ -7233,8 +7244,8 @@ def score_study(readers: ReadersByCase, submissions: Submissions, *, structures:
     -------
     StudyScores
         Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
-        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``; ``.notes`` is what the
-        warnings say, ``.findings()`` names readers' files that may be wrong.
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``; ``.notes`` contains the
+        warnings, ``.findings()`` lists readers' files that may be wrong.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """Move voxels that are neither 0 nor 1 to separate structures, which follow their originals.
@@ -7259,7 +7270,7 @@ def show(thing: Any, image: Any = None, names: Sequence[str] | None = None, *, w
     label_names : mapping of int to str, optional
         Names of the labels.
     contact_sheet : bool
-        Whether to show all disputed slices, too.
+        Whether to show all disputed slices as well.
     """
 def show_progress(filter_: ProcessObject) -> None:
     """Show a progress bar in notebooks and terminals whenever a filter runs.

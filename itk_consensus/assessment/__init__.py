@@ -1,1 +1,1 @@
-"""Assessment of results: findings, verdicts, agreement of raters, and scores."""
+"""Assessment of results: findings, verdicts, agreement between raters, and scores."""

@@ -1,4 +1,4 @@
-"""Assess a fusion result: agreement of its raters, and whether the result can be trusted."""
+"""Assess a fusion result: agreement between its raters, and whether the result can be trusted."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Assessment:
         return Verdict.of(self.findings(full))
 
     def verdicts(self, full: bool = True) -> dict[int, Verdict]:
-        """Return one verdict per foreground label, from findings about it and about all labels."""
+        """Return a verdict for each foreground label, from the findings on it and on all labels."""
         found = self.findings(full)
         return {k: Verdict.of(found.of_label(k)) for k in self.result.labels if k != 0}
 
@@ -131,9 +131,10 @@ def assess(
     result : FusionResult
         The result to assess.
     limits : AgreementLimits, optional
-        Thresholds for the findings about raters; by default those used for the result.
+        Thresholds for the findings about raters; by default those used when the result was
+        computed.
     known : sequence of Finding
-        Findings about its raters that cannot be derived from the result alone.
+        Findings about the raters that cannot be derived from the result alone.
     """
     if limits is None:
         limits = AgreementLimits(**(result.made_by.parameters.get("AgreementLimits") or {}))
@@ -154,7 +155,7 @@ def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
 def _judged_fusion(result: FusionResult[Any], full: bool) -> JudgedFusion:
     case, fusion = result.case, result.fusion
     patterns = case.patterns
-    full = full and patterns.codes is not None  # of a volume in chunks there are no voxels
+    full = full and patterns.codes is not None  # volumes fused in chunks have no voxels in memory
     answer = AnswerFacts() if result.estimate is None else result.estimate.answer_facts(patterns)
     if patterns.outside_code is not None:
         # With a MaskImage, the background around it is irrelevant, so there is no refit on a larger

@@ -1,4 +1,4 @@
-"""Distance by which most readers of a case, and all of them, extend beyond their consensus."""
+"""How far most readers of a case, and all of them, extend beyond their consensus."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ WRONG_FILES = (
 #: Minimum number of readers for a margin; "most readers" means this share of them.
 FEWEST, MOST_OF_READERS = 3, 0.75
 
-#: A side is named if most readers extend this many times farther there, and by at least this many
+#: A side is named in the margin if most readers extend this many times farther there than
+#: elsewhere, and by at least this many mm more.
 #: mm more.
 FARTHER_TIMES, FARTHER_BY = 1.5, 1.0
 
@@ -46,7 +47,8 @@ class CaseMargin:
     """
 
     reach: Floats  #: (J,) reach of each reader, except those in `left_out`
-    directions: Mapping[str, Floats] = field(default_factory=dict)  #: (J,) by side of the consensus
+    #: (J,) reach of each reader, by side of the consensus
+    directions: Mapping[str, Floats] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()  #: Names of readers whose files are wrong
     unit: str = "mm"
 
@@ -67,7 +69,9 @@ class CaseMargin:
         return f"{head}: {text}{more} (95 % of their outlines){there}.{out}"
 
     def _farther_sides(self, near: float) -> Iterator[tuple[str, float]]:
-        """Yield sides on which most readers extend clearly beyond `near`, the farthest first."""
+        """Yield the sides on which most readers extend clearly farther than `near`, the
+        farthest first.
+        """
         found = {}
         for side, reach in self.directions.items():
             known = np.sort(reach[np.isfinite(reach)])
@@ -79,7 +83,7 @@ class CaseMargin:
 
 
 def wrong_files(findings: Sequence[Finding], label: int | None) -> set[int]:
-    """Return the indices of the readers whose file of a label is wrong according to `findings`."""
+    """Return the indices of readers whose file for a label is wrong according to `findings`."""
     return {
         rater
         for one in findings

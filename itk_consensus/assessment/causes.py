@@ -1,4 +1,4 @@
-"""Link findings to their causes, so that reports can list consequences below causes."""
+"""Link findings to their causes, so that reports can list consequences under their causes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FAR = ("empty result", "label switching", "far from the consensus", "far from t
         "volume against vote", "beyond the raters")  # fmt: skip
 
 
-#: Checks of where masks lie. They are not passed if a mask is known to lie in the wrong place.
+#: Checks of the position of masks. They do not count as passed if a mask is known to be misplaced.
 _PLACE_CHECKS = ("apart", "mirrored mask", "shifted mask")
 _WRONG_PLACE = (*SWAPS, "no segmentation", "shifted mask")
 
@@ -49,7 +49,7 @@ MOSTLY_SIGNAL = 0.8
 def attach_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
     """Set `because` of every finding to the rule of the finding that explains it, if any.
 
-    A check that passed only because a mask's wrong place is already known gets a cause, too.
+    This includes checks that passed only because a mask is already known to be misplaced.
     """
     ordered = sorted(findings, key=_order)
     causes: list[Finding] = []
@@ -69,10 +69,10 @@ def attach_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Findin
 
 
 def soften_poor_agreement(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
-    """Reduce poor agreement to a note if it does not affect the result.
+    """Downgrade poor agreement to a note if it does not affect the result.
 
     This is the case if readers differ by specks of noise that the result does not contain, and for
-    labels that fewer than half of the readers drew and the result omits.
+    labels that were drawn by fewer than half of the readers and are omitted from the result.
     """
     # Below MOSTLY_SIGNAL the vote is mostly noise, and poor agreement remains a concern.
     noise = any(
@@ -103,10 +103,10 @@ def _order(one: Finding) -> tuple[int, int]:
 
 
 def _explains(cause: Finding, one: Finding, readers: Readers) -> bool:
-    """Whether one finding is the cause of another."""
+    """Return whether one finding is the cause of another."""
     same_label = None in (cause.label, one.label) or cause.label == one.label
     if cause.rule == one.rule:
-        # The same slip in another label, or the same grade of another label, is reported once.
+        # The same slip, or the same grade of agreement, is reported only once for several labels.
         return cause.who == one.who if cause.rule in SLIPS else cause.kind == one.kind != "pair"
     if cause.rule in SLIPS and one.rule in SLIPS:
         return bool(set(cause.who) & set(one.who)) and same_label
@@ -115,14 +115,16 @@ def _explains(cause: Finding, one: Finding, readers: Readers) -> bool:
             return cause.grade >= one.grade and same_label
         return cause.rule in _LOWERS_AGREEMENT and same_label and _lowers(cause, one, readers)
     if one.rule in _FAR and cause.rule in _LOWERS_AGREEMENT:
-        # A slip shifts the vote, but cannot explain a finding more severe than itself.
+        # A slip can shift the vote, but cannot explain a finding more severe than itself.
         return cause.grade >= max(one.grade, 2) and same_label
     explains = {"presence": ("empty mask", "empty result"), **dict.fromkeys(_FAR, _FAR)}
     return cause.rule in explains.get(one.rule, ()) and same_label
 
 
 def _lowers(cause: Finding, one: Finding, readers: Readers) -> bool:
-    """Whether the other readers agree better among themselves than with the readers who slipped."""
+    """Return whether agreement among the other readers is better than with the readers who
+    slipped.
+    """
     limits, values = readers.limits, readers.patterns.labels.tolist()
     others = [rater for rater in readers.annotating if rater not in cause.who]
     labels = readers.shared_labels if one.label is None else [values.index(one.label)]

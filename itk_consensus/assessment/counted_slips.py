@@ -8,10 +8,10 @@ from typing import Any
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.fusing.fusion_result import FusionResult
 
-#: Rules that indicate that a rater is better excluded than averaged.
+#: Rules according to which a rater should be excluded rather than averaged.
 SLIPS = ("no segmentation", "empty mask", "mirrored mask", "shifted mask", "deviating rater")
 
-#: Maximum number of raters; with more, the list of weights is too long for a sentence.
+#: Maximum number of raters; with more raters, the list of weights would be too long for a sentence.
 MOST_WEIGHTS = 20
 
 
@@ -25,7 +25,8 @@ def counted_slips(findings: Sequence[Finding], result: FusionResult[Any]) -> Ite
     slipped = {who for one in findings if one.rule in SLIPS and one.severity for who in one.who}
     who = tuple(sorted(rater for rater in slipped if weights[rater] > 0))
     others = [0.0 if rater in who else weight for rater, weight in enumerate(weights)]
-    # If at least half of the raters slipped, the others are not a majority that could be preferred.
+    # If at least half of the raters slipped, the others are not a majority that should be
+    # preferred.
     if not who or 2 * len(who) >= sum(weight > 0 for weight in weights):
         return
     facts = {"weights": " ".join(f"{weight:g}" for weight in others)}

@@ -17,18 +17,19 @@ from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.ties import UNDECIDED
 
-#: A result is said to follow swapped raters if its Dice with the full vote exceeds its Dice with
-#: the vote without them by more than this.
+#: A result is considered to follow swapped raters if its Dice with the full vote exceeds its Dice
+#: with the vote without them by more than this.
 DECIDES = 0.05
 
-#: Report a reader who prevails over most others in at least this share of the structure. Chosen on
-#: seeds 1000 to 1023 of `examples/benchmarks/findings/verdict_evidence.py`.
+#: A reader is reported if the result follows this reader against most others in at least this share
+#: of the structure. Chosen on seeds 1000 to 1023 of
+#: `examples/benchmarks/findings/verdict_evidence.py`.
 OUTVOTED = 0.07
 
-#: Maximum number of masks that are tried, those farthest from the others first.
+#: Maximum number of masks that are examined, starting with those farthest from the others.
 MOST_TRIED = 12
 
-#: Minimum number of readers; of two readers, neither can outvote the other.
+#: Minimum number of readers, since neither of two readers can outvote the other.
 FEWEST_TO_OUTVOTE = 3
 
 
@@ -52,7 +53,7 @@ def readers_who_decide(
 
 
 def readers_who_outvote(result: FusionResult[Any], readers: Readers) -> Iterator[Finding]:
-    """Find outlying readers with whom the result agrees although most other readers disagree."""
+    """Find outlying readers whom the result follows although most other readers disagree."""
     rule = "one reader decides"
     if (
         len(readers.annotating) < FEWEST_TO_OUTVOTE
@@ -76,7 +77,7 @@ def _outvoted_share(
     """Return the share of a label's voxels at which the result follows one rater against most.
 
     The denominator is the union of the result and the majority of the others. Undecided voxels
-    follow no rater, and tied voxels are not counted.
+    follow no rater; voxels at which the others are tied are not counted.
     """
     own = decision == label
     said, present = table.patterns == label, table.present
@@ -90,7 +91,9 @@ def _outvoted_share(
 
 
 def _follows_swaps(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
-    """Whether a result agrees better with the full vote than with that of unswapped raters."""
+    """Return whether a result agrees better with the full vote than with the vote of
+    unswapped raters.
+    """
     patterns = result.case.patterns
     others = [j for j in range(patterns.number_of_raters) if j not in swapped]
     table, _, decision = result.fusion.as_table(patterns)[:3]
@@ -113,7 +116,7 @@ def _follows_swaps(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
 def _dice(
     own: NDArray[Any], other: NDArray[Any], counts: NDArray[np.int64], labels: NDArray[Any]
 ) -> float:
-    """Return the Dice of all foreground labels together."""
+    """Return the Dice computed over all foreground labels together."""
     drawn = np.append(labels != 0, False)
     same = counts[(own == other) & drawn[own]].sum()
     both = counts[drawn[own]].sum() + counts[drawn[other]].sum()

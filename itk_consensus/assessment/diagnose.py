@@ -1,8 +1,8 @@
 """Rules that state when not to trust a fused segmentation, each with the value it is based on.
 
-There are three grades: "note" is information, "look" asks for inspection of the result before use,
-and "do not use" rejects it. ``examples/benchmarks/findings/diagnostics_evidence.py`` prints how
-often the rules fire on bad and on good results; the thresholds below were chosen with it.
+There are three grades: "note" is for information, "look" asks for inspection of the result before
+use, and "do not use" rejects it. ``examples/benchmarks/findings/diagnostics_evidence.py`` prints
+how often each rule fires for bad and for good results; the thresholds below were chosen with it.
 """
 
 from __future__ import annotations
@@ -30,17 +30,20 @@ FAR_FROM_CONSENSUS = 0.95  # Dice with Consensus; below it, look before use ...
 OTHER_VOLUME = 0.12  # ... if the volume also differs from the vote's by more than this share
 #: The same two limits for readers whose mean Dice is at least the first value.
 CLOSE_READERS, FAR_AMONG_CLOSE, OTHER_AMONG_CLOSE = 0.85, 0.965, 0.08
-FARTHEST_FROM_CONSENSUS = 0.75  # below it, no good result was observed
-FAR_FROM_VOTE = 0.8  # Dice with the vote; below it, look, unless the vote is noisy ...
+FARTHEST_FROM_CONSENSUS = 0.75  # below it, no result was observed to be good
+FAR_FROM_VOTE = 0.8  # Dice with the vote; below it, look before use, unless the vote is noisy ...
 OTHER_THAN_VOTE = 0.958  # ... or below this ...
-VOLUME_OF_OTHER = 0.06  # ... if the volume differs by more than this share, too
-# Dice with the vote; below it, counting copies only once has changed the result
+VOLUME_OF_OTHER = 0.06  # ... if the volume also differs by more than this share
+# Dice with the full vote; below it, counting copies only once has changed the result
 COPIES_DECIDE = 0.95
-BEYOND_SHARE = 0.05  # share of the result's voxels, for methods that use neighbouring voxels
-FEWEST_FOR_VOTE = 3  # with two raters the vote is tied at every voxel on which they differ
-SPECK = 0.1  # smaller than this share of the drawers' median volume is a speck
+# share of the result's voxels that no rater supports, for methods that use neighbouring voxels
+BEYOND_SHARE = 0.05
+FEWEST_FOR_VOTE = 3  # with two raters, every voxel on which they differ is tied
+# a mask smaller than this share of the median volume of those who drew the label is a speck
+SPECK = 0.1
 SAME_ANSWER = 0.95  # Dice from which the results of two settings are considered equal
-CLOSER = 0.01  # gain in Dice with Consensus from which another setting is suggested
+# gain in Dice with Consensus, over the current setting, from which another setting is suggested
+CLOSER = 0.01
 
 
 def diagnose(judged: JudgedFusion) -> Iterator[Finding]:
@@ -60,7 +63,7 @@ def diagnose(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def near_identical_raters(judged: JudgedFusion) -> Iterator[Finding]:
-    """Find raters whose masks are too similar to be independent; they count as one opinion."""
+    """Find raters whose masks are too similar to be independent; they count as a single opinion."""
     rule, raters = "near-identical raters", judged.patterns.number_of_raters
     if raters > MOST_RATERS:
         yield Finding(rule, None, None, kind="many", facts={"number": raters})
@@ -71,7 +74,7 @@ def near_identical_raters(judged: JudgedFusion) -> Iterator[Finding]:
     facts, severity = {}, "note"
     if kind and dice is not None and dice < COPIES_DECIDE:
         kind, facts, severity = "decides", {"dice": dice}, "look"
-    # Even with too few raters to infer copying, identical masks are reported.
+    # Identical masks are reported even with too few raters to infer copying.
     groups = groups or [tuple(map(int, group)) for group in same_masks(judged.patterns)]
     number = sum(len(group) - 1 for group in groups)
     for group in groups:
@@ -81,7 +84,7 @@ def near_identical_raters(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def presence(judged: JudgedFusion) -> Iterator[Finding]:
-    """Find labels that some raters left empty, so that they may not be present at all."""
+    """Find labels that some raters left empty and that may therefore not be present at all."""
     rule, table = "presence", judged.patterns
     annotated = table.present.any(axis=0)
     raters = int(annotated.sum())
@@ -109,7 +112,7 @@ def presence(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def _raters_without_label(judged: JudgedFusion, index: int) -> tuple[int, ...]:
-    """Return the raters who annotated but did not use a label."""
+    """Return the raters who annotated the image but did not use a label."""
     table = judged.patterns
     missing = ~(table.patterns == index).any(axis=0) & table.present.any(axis=0)
     return tuple(np.flatnonzero(missing).tolist())
@@ -136,7 +139,9 @@ def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def _voxels_by_label(table: DecisionPatterns, said: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the (K,) number of voxels per label, from (P,) label indices; ignore other values."""
+    """Return the (K,) number of voxels per label from (P,) label indices; other values are
+    ignored.
+    """
     known = (said >= 0) & (said < table.number_of_labels)
     return np.bincount(said[known], table.counts[known], table.number_of_labels).astype(np.int64)
 
@@ -157,7 +162,9 @@ def _number_of_drawers(judged: JudgedFusion) -> NDArray[np.int64]:
 
 
 def prevalence(judged: JudgedFusion) -> Finding:
-    """Warn of small structures, which a prior for the whole image affects most (section 4.3)."""
+    """Warn of small structures, which are most affected by a prior for the whole image
+    (section 4.3 of "When Does Consensus Beat Voting?").
+    """
     share = judged.volume(judged.foreground) / judged.patterns.number_of_voxels
     is_low = share < LOW_PREVALENCE
     if is_low and judged.answer_facts.holds_prior:
@@ -170,7 +177,9 @@ def prevalence(judged: JudgedFusion) -> Finding:
 
 
 def _overlap_with(judged: JudgedFusion, setting: str) -> float:
-    """Return the Dice with the same filter's result in another setting; 1 if there is none."""
+    """Return the Dice with the same filter's result in another setting; 1 if there is no
+    such result.
+    """
     if setting not in judged.answer_facts.alternatives:
         return 1.0
     other = JudgedFusion.of(judged.answer_facts.alternatives[setting](), judged.patterns)
@@ -180,7 +189,7 @@ def _overlap_with(judged: JudgedFusion, setting: str) -> float:
 
 
 def undecided_voxels(judged: JudgedFusion) -> Finding:
-    """Report the share of tied voxels."""
+    """Report the share of voxels at which the vote is tied."""
     share = judged.volume(judged.decision == -1) / judged.patterns.number_of_voxels
     if not share:
         return Finding("undecided", 0.0, None, kind="fine")
@@ -220,9 +229,10 @@ def volume_against_vote(judged: JudgedFusion) -> Finding:
 
 
 def beyond_the_raters(judged: JudgedFusion) -> Finding:
-    """Count voxels in which the result contradicts all raters.
+    """Count voxels at which the result contradicts all raters.
 
-    Methods that use neighbouring voxels may do this along a contour; for others it is an error.
+    For methods that use neighbouring voxels this can occur along contours; for others it is an
+    error.
     """
     voted, present = judged.voted, judged.patterns.present
     outside = judged.foreground & ~(voted & present).any(axis=1) & present.any(axis=1)
@@ -237,12 +247,12 @@ def beyond_the_raters(judged: JudgedFusion) -> Finding:
 
 
 def has_majorities(judged: JudgedFusion) -> bool:
-    """Whether enough raters annotated to form a majority at voxels on which they differ."""
+    """Return whether enough raters annotated to form a majority at voxels on which they differ."""
     return int(judged.patterns.present.any(axis=0).sum()) >= FEWEST_FOR_VOTE
 
 
 def far_from_the_vote(judged: JudgedFusion) -> Finding:
-    """Warn of a result that differs much from the vote, unless the vote is noisy."""
+    """Warn of a result that differs greatly from the vote, unless the vote is noisy."""
     vote = clear_vote(judged)
     ratio = volume_ratio(judged, vote)
     both = judged.foreground & (judged.decision == vote.decision)
@@ -261,7 +271,7 @@ def far_from_the_vote(judged: JudgedFusion) -> Finding:
 def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
     """Warn of a result far from Consensus, which keeps structures that many raters overlook.
 
-    The volume must also differ from the vote's, which is almost always the case for bad results.
+    The volume must also differ from the vote's, as it nearly always does for bad results.
     """
     rule = "far from the consensus"
     if math.isnan(dice):
@@ -283,7 +293,9 @@ def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
 
 
 def _closest_alternative(judged: JudgedFusion, dice: float) -> dict[str, Any]:
-    """Return the filter's setting whose result is closest to Consensus; {} if none is closer."""
+    """Return the filter's setting whose result is closest to Consensus; {} if no setting is
+    closer.
+    """
     tried = {name: dice_of() for name, dice_of in judged.alternatives.items()}
     best = max(tried, key=lambda name: tried[name], default="")
     if best and tried[best] > dice + CLOSER:

@@ -35,14 +35,16 @@ def in_the_patient(error: Sequence[float], unit: str) -> str:
 
 
 def main_direction(way: Sequence[float], direction: Sequence[float]) -> str:
-    """Direction in the patient of a way along image axes (x, y, z): "towards the feet"."""
+    """Name the patient direction of a displacement along image axes (x, y, z): "towards the
+    feet".
+    """
     turned = np.reshape(direction, (3, 3)) @ np.asarray(way, float)
     axis = int(np.abs(turned).argmax())
     return _IN_THE_PATIENT[axis][0 if turned[axis] > 0 else 1].replace("to ", "towards ", 1)
 
 
 def attach_directions(findings: Sequence[Finding], like: LoadedImages) -> tuple[Finding, ...]:
-    """Return the findings, displacements worded in patient directions where these are known."""
+    """Return the findings with displacements in patient directions, if these are known."""
     if not like.family.has_space or like.geometry.dimension != 3:
         return tuple(findings)
     turned = np.reshape(like.geometry.direction, (3, 3))

@@ -1,4 +1,6 @@
-"""Finding: one problem with raters, place and advice; Diagnostics: all findings of a result."""
+"""Finding: a problem, the raters and place concerned, and advice; Diagnostics: all findings
+on a result.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,14 @@ Severity = Literal["note", "look", "do not use"] | None
 #: Subject of a finding.
 Subject = Literal["fusion", "raters"]
 
-#: Severity of each grade of agreement between raters.
+#: Severity of the finding for each grade of agreement between raters.
 SEVERITY_OF: dict[Agreement, Severity] = {"good": None, "moderate": "note", "poor": "look"}
 
 #: The rules that grade the agreement of raters.
 GRADED_RULES = ("pairwise Dice", "surface Dice", "volume spread")
 
-#: Rules about masks whose sides or labels are exchanged; a wrong file is reported before other
-#: findings of the same severity.
+#: Rules about masks whose sides or labels are exchanged; these wrong files are reported before
+#: other findings of the same severity.
 SWAPS = ("swapped labels", "swapped structures", "mirrored mask")
 
 _GRADES: tuple[Severity, ...] = (None, "note", "look", "do not use")
@@ -35,16 +37,17 @@ _GRADES: tuple[Severity, ...] = (None, "note", "look", "do not use")
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of one rule as values, which `sentences` turns into text."""
+    """The outcome of one rule as values, from which `sentences` generates text."""
 
     rule: str  #: Name of the rule
-    value: float | None  #: The value that the rule judges; None if the rule does not apply
+    value: float | None  #: The value that the rule tests; None if the rule does not apply
     #: "note", "look", "do not use" or None; a note is information and does not change the verdict.
     severity: Severity
     who: tuple[int, ...] = ()  #: Raters concerned; () for all
     label: int | None = None  #: Label concerned; None for all
-    facts: Mapping[str, Any] = field(default_factory=dict)  #: Values used in its text
-    #: Whether it concerns trust in the result ("fusion") or the raters' agreement ("raters").
+    #: Values that are inserted into the text
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    #: Subject: trust in the result ("fusion") or the agreement between raters ("raters").
     about: Subject = "fusion"
     kind: str = ""  #: Selects one of the rule's texts
     where: Place | None = None  #: The largest affected place; None if none is known
@@ -59,7 +62,7 @@ class Finding:
 
     @property
     def passed(self) -> bool:
-        """Whether all is well, and no other finding contradicts that."""
+        """Whether there is no problem, and no other finding contradicts this."""
         return self.severity is None and not self.because
 
     @property
@@ -74,18 +77,19 @@ class Finding:
 
     @property
     def what(self) -> str:
-        """The problem, with its value and unit."""
+        """Statement of the problem, with its value and unit."""
         return sentences.what(self)
 
     @property
     def do(self) -> str:
-        """The recommended action; empty if there is no problem."""
+        """Recommended action; empty if there is no problem."""
         return sentences.advice(self)
 
     def named(self, raters: Sequence[str] = (), labels: Mapping[int, str] | None = None) -> Finding:
         """Return a copy with names of raters and labels."""
         raters = tuple(raters) or self.rater_names
-        # The mapping is shared if possible: with thousands of labels, copies would add up.
+        # The mapping is shared if possible, since copies would use much memory with thousands of
+        # labels.
         known = {**self.label_names, **labels} if self.label_names and labels else None
         return replace(self, rater_names=raters, label_names=known or labels or self.label_names)
 
@@ -95,7 +99,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The problem, its place, and the recommended action."""
+        """A sentence with the problem, its place, and the recommended action."""
         place = f" See {self.where}." if self.where and self.concern else ""
         return f"{self.what}{place} {self.do}".strip()
 
@@ -118,25 +122,25 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnostics(Displayed):
-    """All findings about one result: about the fusion, and about the raters."""
+    """All findings on one result: on the fusion and on the raters."""
 
     findings: tuple[Finding, ...]
 
     @property
     def fusion(self) -> Diagnostics:
-        """Findings about whether the result can be trusted."""
+        """Findings on whether the result can be trusted."""
         return self._about("fusion")
 
     @property
     def raters(self) -> Diagnostics:
-        """Findings about the agreement of raters and about files that may be wrong."""
+        """Findings on the agreement between raters and on files that may be wrong."""
         return self._about("raters")
 
     def _about(self, subject: Subject) -> Diagnostics:
         return Diagnostics(tuple(one for one in self.findings if one.about == subject))
 
     def of_label(self, label: int) -> Diagnostics:
-        """Return the findings about one label and those about all labels."""
+        """Return the findings on one label and those on all labels."""
         return Diagnostics(tuple(one for one in self.findings if one.label in (None, label)))
 
     def named(
@@ -159,8 +163,8 @@ class Diagnostics(Displayed):
     def consequences(self, cause: Finding) -> tuple[Finding, ...]:
         """Return the findings that a cause explains.
 
-        If several causes share a rule, each explains the findings about its own raters, and the
-        first one explains all remaining ones.
+        If several findings with the same rule are causes, each explains the findings on its own
+        raters, and the first explains all others.
         """
         places = self._places_explained.get((cause.rule, cause.who), ())
         if cause is self._first_causes[cause.rule]:
@@ -174,7 +178,9 @@ class Diagnostics(Displayed):
 
     @cached_property
     def _places_explained(self) -> dict[tuple[str, tuple[int, ...] | None], list[int]]:
-        """Indices into `noted` by rule and raters of the cause; None for raters of no cause."""
+        """Indices into `noted` by the rule and the raters of the cause; None if no cause
+        has these raters.
+        """
         causes = {(one.rule, one.who) for one in self.causes}
         places: dict[tuple[str, tuple[int, ...] | None], list[int]] = {}
         for place, one in enumerate(self.noted):
@@ -190,16 +196,16 @@ class Diagnostics(Displayed):
 
     @property
     def severity(self) -> Severity:
-        """The highest severity of any finding."""
+        """The highest severity among the findings."""
         return _GRADES[max((finding.grade for finding in self.findings), default=0)]
 
     def reaches(self, severity: Severity) -> bool:
-        """Whether any finding is at least as severe as the given severity."""
+        """Return whether any finding is at least as severe as the given severity."""
         return _GRADES.index(self.severity) >= _GRADES.index(severity)
 
     @property
     def agreement(self) -> Agreement | None:
-        """Grade of the raters' agreement in their worst label; None if unknown."""
+        """Grade of the raters' agreement on the label with the worst agreement; None if unknown."""
         graded = [one for one in self.findings if one.rule in GRADED_RULES]
         if not graded:
             return None

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from itk_consensus.core.work import working
 from itk_consensus.votes.label_stack import distinct_values
 
-#: Number of voxels of two raters that are compared at a time.
+#: Number of voxels of two raters that are compared at once.
 _LOOK_AT_ONCE = 1 << 16
 
 
 class InputNotes(NamedTuple):
-    """Facts about the raters of a block, or of a volume."""
+    """Facts about the raters in a block or in the whole volume."""
 
     same: NDArray[np.bool_]  #: (J, J) whether two raters are identical everywhere
     lowest: NDArray[Any]  #: (J,) lowest label of each rater
@@ -59,7 +59,9 @@ class InputNotes(NamedTuple):
 
 
 def _are_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether two arrays are equal; compares in parts, to stop at the first difference."""
+    """Return whether two arrays are equal; they are compared in parts, up to the first
+    difference.
+    """
     planes = max(1, _LOOK_AT_ONCE * len(one) // one.size)
     starts = range(0, len(one), planes)
     return all(np.array_equal(one[at : at + planes], other[at : at + planes]) for at in starts)
@@ -69,14 +71,16 @@ def _are_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
 def _labels(
     rater: NDArray[Any], lowest: Any, highest: Any, *, owner: str, number: int
 ) -> NDArray[Any]:
-    """Return the distinct labels of a block; at most two possible ones need no scan."""
+    """Return the distinct labels of a block; no scan is needed if at most two values are
+    possible.
+    """
     if rater.dtype.kind in "biu" and int(highest) - int(lowest) <= 1:
         return np.array([lowest, highest])
     return distinct_values(rater, owner, number)
 
 
 def ignored_labels(filter_: Any, found: set[Any]) -> list[Any]:
-    """Return those of the given labels that a binary filter treats as background.
+    """Return the given labels that a binary filter treats as background.
 
     Empty if its foreground label does not occur, which is reported as an error elsewhere.
     """

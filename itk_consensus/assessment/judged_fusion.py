@@ -1,4 +1,4 @@
-"""The input of all rules about a fusion: the vote patterns, and the result for each."""
+"""The input of all rules about a fusion: the vote patterns, and the result for each pattern."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ UNKNOWN = float("nan")
 
 @dataclass(frozen=True)
 class JudgedFusion:
-    """A fused result with all data used by the rules about it."""
+    """A fused result with all data that the rules need."""
 
     patterns: DecisionPatterns
     decision: Labels  #: (P,) label index per pattern, or a code of `votes.ties`
-    posterior: Callable[[], Floats]  #: Returns (P, K) probabilities; lazy since they may be large
+    #: Returns (P, K) probabilities; computed lazily, since they may be large
+    posterior: Callable[[], Floats]
     spacing: Sequence[float] = ()  #: Voxel size per array axis
     answer_facts: AnswerFacts = field(default_factory=AnswerFacts)  #: Values reported by the method
     #: Dice with Consensus; None if the result is Consensus, `UNKNOWN` if not computed.
     consensus_dice: float | None = None
-    agreement: float = UNKNOWN  #: Mean Dice of pairs of raters for the label with the lowest value
+    agreement: float = UNKNOWN  #: Mean Dice of pairs of raters for the label with the lowest mean
     #: Other settings of the same filter, each with a function that returns its Dice with Consensus.
     alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)
     parameters: frozenset[str] = frozenset()  #: Names of the filter's parameters
@@ -40,7 +41,7 @@ class JudgedFusion:
 
     @classmethod
     def of(cls, fusion: Fusion, patterns: DecisionPatterns, **known: Any) -> JudgedFusion:
-        """Create from a fusion; uses the vote's probabilities if it has none per pattern."""
+        """Create from a fusion; the vote's probabilities are used if it has none per pattern."""
         table = fusion.as_table(patterns)
 
         def of_the_vote() -> Floats:
@@ -62,5 +63,5 @@ class JudgedFusion:
         return np.asarray(values[self.patterns.patterns] != 0)
 
     def volume(self, chosen: NDArray[np.bool_]) -> int:
-        """Return the number of voxels in the chosen patterns."""
+        """Return the number of voxels whose pattern is among the chosen ones."""
         return int(self.patterns.counts[chosen].sum())

@@ -1,11 +1,11 @@
 """Rules about a model's estimate of the raters' performance.
 
-All rules work on decision patterns and are fast, even the refit with ten times the background.
-Equation and section numbers refer to "When Does Consensus Beat Voting?". The rules fire on good
-results nearly as often as on bad ones, according to
-``examples/benchmarks/findings/diagnostics_evidence.py``; therefore all are notes, except those for
-a label-switched optimum and for a rater below chance. Equations 27-29 test whether a map is only a
-thresholded average of the masks (Van Leemput & Sabuncu, MICCAI 2014).
+All rules work on decision patterns and are fast, including the refit with ten times the background.
+Equation and section numbers refer to "When Does Consensus Beat Voting?". According to
+``examples/benchmarks/findings/diagnostics_evidence.py``, the rules fire nearly as often for good
+results as for bad ones; therefore all are notes, except those for a label-switched optimum and for
+a rater below chance. Equations 27-29 test whether a map is merely a thresholded average of the
+masks (Van Leemput & Sabuncu, MICCAI 2014).
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from itk_consensus.votes.overlap import dice_of
 if TYPE_CHECKING:
     from itk_consensus.methods.staple.staple_result import StartSummary
 
-RATER_AT_CHANCE = 0.5  # diagonal dominance, section 2.4.1
-LITTLE_INFORMATION = 0.2  # sensitivity + specificity - 1
-# a start whose optimum is worse than the best by this much is suboptimal, section 4.2
+RATER_AT_CHANCE = 0.5  # minimum performance for diagonal dominance, section 2.4.1
+# a rater whose sensitivity + specificity - 1 is below this contributes little information
+LITTLE_INFORMATION = 0.2
+# a start whose log posterior is below the best by more than this is suboptimal, section 4.2
 ONE_NAT = 1.0
 START_DICE = 0.95  # label maps of two starts with a lower Dice are considered different
-CERTAIN = 0.01  # a probability this close to 0 or 1 is certain
-OVERCONFIDENT = 0.5  # share of the disputed voxels with such a probability
-NEARLY_A_VOTE = 0.95  # Dice with a thresholded vote from which a map is considered one
+CERTAIN = 0.01  # a probability within this distance of 0 or 1 is considered certain
+OVERCONFIDENT = 0.5  # maximum share of disputed voxels whose probability is certain
+NEARLY_A_VOTE = 0.95  # Dice with a thresholded vote from which a map is considered equivalent to it
 # excess agreement between two raters, as a share of the agreement not expected by chance
 AGREEMENT_BEYOND_MODEL = 0.3
 BACKGROUND_FACTOR = 10.0
-BACKGROUND_CHANGE = 0.05  # relative change in volume with this much more background
+BACKGROUND_CHANGE = 0.05  # relative change in volume caused by the additional background
 
 _ROUNDING = 1e-9
 
@@ -58,7 +59,9 @@ def diagnose_model(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
-    """Find raters with a performance below 1/2 or an implausible one (sections 2.4.1, 5.2 R2)."""
+    """Find raters with a performance below 1/2 or an implausible one (sections 2.4.1 and
+    5.2, R2).
+    """
     diagonal = np.einsum("jkk->jk", theta)
     defined = np.where(np.isnan(diagonal), 1.0, diagonal)
     lowest = float(defined.min())
@@ -92,7 +95,7 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
 
 
 def _below_chance(information: Floats) -> Iterator[Finding]:
-    """Find raters whose votes support the opposite label (no diagonal dominance, 2.4.1)."""
+    """Find raters whose votes support the opposite label (no diagonal dominance, section 2.4.1)."""
     rule, least = "rater below chance", float(information.min())
     for rater in np.flatnonzero(information < -_ROUNDING):
         facts = {"information": float(information[rater])}
@@ -102,20 +105,20 @@ def _below_chance(information: Floats) -> Iterator[Finding]:
 
 
 def _errors_never_made(labels: NDArray[Any], classes: set[int]) -> str:
-    """Name the errors that a rater with perfect performance in these classes never makes."""
+    """Name the errors that a rater with perfect performance for these classes never makes."""
     if len(labels) > 2 or len(classes) > 1 or labels[0] != 0:
         return "errs"
     return "marks too much" if classes == {0} else "leaves anything out"
 
 
 def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
-    """Find two raters who agree more than independent raters would (section 2.4.4)."""
+    """Find two raters who agree more often than independent raters would (section 2.4.4)."""
     rule = "correlated raters"
     if len(theta) > MOST_RATERS:
         return Finding(rule, None, None, kind="many", facts={"number": len(theta)})
     kept, patterns, posterior = _without_copies(judged)
     if len(kept) < len(theta):
-        # Copies make each other appear infallible and others poor, so re-estimate without them.
+        # Copies make each other appear infallible and others poor; estimate again without them.
         from itk_consensus.methods.staple.staple import MULTILABEL, staple
 
         alone = staple(patterns, MULTILABEL.for_variant("advanced"))
@@ -132,7 +135,7 @@ def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
 
 
 def _without_copies(judged: JudgedFusion) -> tuple[NDArray[np.intp], DecisionPatterns, Floats]:
-    """Keep one rater per group of copies; return their indices, their votes, and the posterior."""
+    """Keep one rater per group of copies; return their indices, their votes and the posterior."""
     copies = {rater for group in judged.copies for rater in sorted(group)[1:]}
     raters = judged.patterns.number_of_raters
     kept = np.array([rater for rater in range(raters) if rater not in copies], np.intp)
@@ -144,7 +147,9 @@ def _without_copies(judged: JudgedFusion) -> tuple[NDArray[np.intp], DecisionPat
 
 
 def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta: Floats) -> Floats:
-    """Return the (J, J) agreement (observed - expected) / (1 - expected); diagonal is NaN."""
+    """Return the (J, J) excess agreement (observed - expected) / (1 - expected); NaN on the
+    diagonal.
+    """
     raters, labels, _ = theta.shape
     votes = patterns.one_hot
     together = (votes.T @ votes.multiply(patterns.counts[:, None]).tocsr()).tocoo()
@@ -159,7 +164,7 @@ def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta:
     expected = np.einsum("idt,jdt,t->ij", safe, safe, mass / mass.sum())
     with np.errstate(invalid="ignore", divide="ignore"):
         beyond = (same / both - expected) / (1 - expected)
-    # Undefined for raters without errors, whose expected agreement is 1.
+    # Undefined for raters without errors, for whom the expected agreement is 1.
     beyond[expected >= 1 - 1e-12] = np.nan
     np.fill_diagonal(beyond, np.nan)
     return np.asarray(beyond)
@@ -191,7 +196,7 @@ def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionP
 
 
 def thresholding(judged: JudgedFusion) -> Finding:
-    """Test whether the result is a thresholded average of the masks (2.3.4, eqs. 27-29)."""
+    """Test whether the result is a thresholded average of the masks (section 2.3.4, eqs. 27-29)."""
     told = judged.answer_facts
     found = equivalent_threshold(
         judged.patterns, judged.foreground, told.pseudo_counts, told.prior_counts
@@ -221,7 +226,9 @@ def overconfidence(judged: JudgedFusion) -> Finding:
 
 
 def regularisation_target(judged: JudgedFusion) -> Finding:
-    """Warn if the requested regularisation target was replaced as implausible (section 5.1, c)."""
+    """Warn if the requested regularisation target was replaced because it was implausible
+    (section 5.1, c).
+    """
     rule = "regularisation target"
     if judged.answer_facts.replaced_target:
         return Finding(rule, None, "look")
@@ -229,7 +236,9 @@ def regularisation_target(judged: JudgedFusion) -> Finding:
 
 
 def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
-    """Test whether other starts converge to different, better or label-switched optima (4.2)."""
+    """Test whether other starts converge to different, better or label-switched optima
+    (section 4.2).
+    """
     number = len(starts.log_posterior)
     if number == 1:
         yield Finding("start disagreement", None, "note", kind="one")
@@ -253,13 +262,14 @@ def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class ThresholdEquivalence:
-    """Closeness of a binary map to a thresholded vote fraction."""
+    """Similarity of a binary map to a thresholded vote fraction."""
 
     threshold: float  #: Threshold of the vote fraction that gives the closest map
     dice: float  #: Dice with that map
     slope: float  #: Slope of the log odds as a linear function of the vote fraction (eqs. 28, 29)
     offset: float  #: Offset of this linear function
-    dice_implied: float  #: Dice with the vote fraction thresholded where the log odds are zero
+    #: Dice with the vote fraction thresholded at the value for which the log odds are zero
+    dice_implied: float
 
     @property
     def implied(self) -> float:
@@ -277,7 +287,7 @@ def equivalent_threshold(
 
     Parameters
     ----------
-    pseudo_counts, prior_counts : (K, K) and (K,) ndarray
+    alpha[d, t] and alpha[t] of the model, which determine the implied threshold.
         alpha[d, t] and alpha[t] of the model, from which the implied level follows.
     """
     raters = patterns.number_of_raters

@@ -1,7 +1,7 @@
-"""Rules about the agreement of readers, independent of their fusion: good, moderate or poor.
+"""Rules about the agreement between readers (good, moderate or poor), independent of their fusion.
 
-A fusion can be right although readers hardly agree, and wrong although they do, so these findings
-are separate from those about the fusion. Each label is judged separately.
+A fusion can be right although readers hardly agree, and wrong although they do; these findings are
+therefore kept separate from those about the fusion. Each label is judged separately.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ from itk_consensus.fusing.agreement_limits import Agreement, grade_agreement
 from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.space.boxes import voxel_volume
 
-#: Minimum number of raters to speak of two groups. Chosen, like the next two values, by
+#: Minimum number of raters for which two groups are reported. Chosen, like the next two values, by
 #: `examples/benchmarks/findings/verdict_evidence.py` on seeds below 3000.
 LEAST_IN_CAMPS = 4
-CAMP_TIMES = 2.5  # minimum ratio of 1 - Dice between the groups to that within them ...
-CAMP_DICE = 0.08  # ... and minimum difference in Dice
+CAMP_TIMES = 2.5  # minimum ratio of 1 - Dice between the groups to 1 - Dice within them ...
+CAMP_DICE = 0.08  # ... and minimum difference between the two Dice values
 FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
 
 #: Surface Dice is computed for the labels with the lowest Dice, up to this total number of voxels
-#: (bounding box times raters). The first label is always included, with fewer raters if necessary.
+#: (of bounding boxes, times raters). The first label is always included, with fewer raters if
+#: necessary.
 MOST_SURFACE_VOXELS = 1 << 22
 
 
 def diagnose_readers(readers: Readers, known: Sequence[Finding] = ()) -> Iterator[Finding]:
-    """Apply every rule about the raters: first slips, then the agreement that slips may lower.
+    """Apply all rules about the raters: first slips, then agreement, which slips may lower.
 
     Parameters
     ----------
     known : sequence of Finding
-        Findings from elsewhere; for raters who swapped structures no other slip is searched.
+        Findings from other sources; raters who swapped structures are not checked for other slips.
     """
     number = len(readers.annotating)
     yield few_raters(readers)
@@ -72,7 +73,7 @@ def few_raters(readers: Readers) -> Finding:
 
 
 def two_camps(readers: Readers) -> Iterator[Finding]:
-    """Find raters who form two groups with good agreement in each: two interpretations."""
+    """Find raters who form two groups, each with good internal agreement: two interpretations."""
     found = []
     several = readers.drawers[readers.shared_labels] >= LEAST_IN_CAMPS
     for label in readers.shared_labels[several] if readers.is_complete else ():
@@ -95,9 +96,10 @@ class _Camps(NamedTuple):
     """Raters split into two groups."""
 
     first: NDArray[np.bool_]  #: (J,) membership of the first group
-    within: float  #: Mean Dice of pairs within a group
-    between: float  #: Mean Dice of pairs across groups
-    is_nested: bool  #: Whether the lowest Dice within a group exceeds the highest across groups
+    within: float  #: Mean Dice of pairs within the groups
+    between: float  #: Mean Dice of pairs from different groups
+    #: Whether the lowest Dice within a group exceeds the highest Dice between groups
+    is_nested: bool
 
     @property
     def are_separate(self) -> bool:
@@ -125,9 +127,9 @@ def _numbers(raters: NDArray[np.intp]) -> tuple[int, ...]:
 
 
 def pairwise_dice(readers: Readers) -> Iterator[Finding]:
-    """Grade the Dice of pairs of raters; ignore pairs who both left a label out.
+    """Grade the Dice of pairs of raters; pairs in which both left a label out are ignored.
 
-    The worst label is reported, and every other label with less than good agreement.
+    The label with the lowest Dice is reported, and every other label with less than good agreement.
     """
     limits, labels = readers.limits, readers.shared_labels
     means = np.nanmean(readers.dice[labels], axis=(1, 2))
@@ -147,13 +149,15 @@ def pairwise_dice(readers: Readers) -> Iterator[Finding]:
 
 
 def _indices_to_report(values: Floats, grades: Sequence[Agreement]) -> list[int]:
-    """Return indices of the worst (lowest) value and of all not graded good, the worst first."""
+    """Return the indices of the lowest value and of all values not graded good, in
+    increasing order.
+    """
     order = np.argsort(values, kind="stable").tolist()
     return [place for n, place in enumerate(order) if n == 0 or grades[place] != "good"]
 
 
 def surface_dice(readers: Readers) -> Finding:
-    """Grade the surface Dice of pairs of raters, in the labels with the lowest Dice."""
+    """Grade the surface Dice of pairs of raters on the labels with the lowest Dice."""
     limits = readers.limits
     order = np.nanmean(readers.dice[readers.shared_labels], axis=(1, 2)).argsort(kind="stable")
     means, labels, budget = list[float](), list[int](), MOST_SURFACE_VOXELS
@@ -176,9 +180,9 @@ def surface_dice(readers: Readers) -> Finding:
 
 
 def _surfaces(readers: Readers, label: int, budget: int | None) -> tuple[list[Surface], int]:
-    """Return the surfaces of the raters who drew a label, and the voxels processed.
+    """Return the surfaces of the raters who drew a label, and the number of voxels processed.
 
-    With a limited number of voxels, only some of the raters are used, but at least two.
+    If the number of voxels is limited, only some of the raters are used, but at least two.
     """
     patterns = readers.patterns
     said: NDArray[np.bool_] = patterns.patterns == label

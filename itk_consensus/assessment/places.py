@@ -42,7 +42,7 @@ class Place:
 
     @property
     def target(self) -> str:
-        """URL fragment that opens a page's viewer at this place."""
+        """URL fragment that opens the page's viewer at this place."""
         return "look=" + ",".join(map(str, self.index))
 
     def __str__(self) -> str:
@@ -68,8 +68,8 @@ def largest_place(
 ) -> Place | None:
     """Return the middle of the thickest part of a mask's largest component; None if empty.
 
-    The largest slice is not used: it is often an end at which a reader started too early, while a
-    more important region lies elsewhere.
+    The slice with the largest area is not used: it is often an end slice on which a reader started
+    too early, whereas a more important region lies elsewhere.
 
     Parameters
     ----------
@@ -97,7 +97,9 @@ def largest_place(
 
 
 def attach_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tuple[Finding, ...]:
-    """Set the place of findings that need inspection, for at most the `MOST_PLACED` most severe."""
+    """Set the place of findings that require inspection, for at most the `MOST_PLACED` most
+    severe.
+    """
     patterns = result.case.patterns
     if patterns.codes is None or patterns.codes.ndim > 3:
         return tuple(findings)
@@ -144,7 +146,9 @@ def disagreement(patterns: DecisionPatterns, finding: Finding) -> Mask:
 
 
 def _gives_label(patterns: DecisionPatterns, label: int | None) -> NDArray[np.bool_]:
-    """Return (P, J) whether a rater gave the label; None stands for any foreground label."""
+    """Return a (P, J) mask of the raters who gave the label; None stands for any foreground
+    label.
+    """
     if label is None:
         values = np.append(patterns.labels, 0)
         return np.asarray(values[patterns.patterns] != 0)

@@ -17,9 +17,10 @@ from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.readers import Readers, about_raters, or_fine
 from itk_consensus.assessment.sentences import join_items
 
-#: Masks on two slices belong to one structure if they overlap by this share of the smaller mask.
+#: Masks on two slices belong to the same structure if they overlap by this share of the smaller
+#: mask.
 _SAME_STRUCTURE = 0.5
-#: A rater is assumed to skip slices on purpose if at least this share of the drawn slices has no
+#: A rater is assumed to skip slices on purpose if at least this share of the slices drawn have no
 #: drawn neighbour ...
 _SINGLE_SLICES = 0.5
 #: ... and if there are at least this many such slices.
@@ -80,8 +81,9 @@ def diagnose_slices(readers: Readers) -> Iterator[Finding]:
 def gaps_between_slices(readers: Readers, volume: _Volume) -> Iterator[Finding]:
     """Find empty slices between two slices on which a rater drew the same structure.
 
-    They are reported if most others drew on them, or if the rater drew mostly on isolated slices.
-    Parts that do not overlap across the gap may be two structures with one label, and are ignored.
+    They are reported if most other raters drew on them, or if the rater drew mostly on isolated
+    slices. Parts that do not overlap across the gap may be two structures with one label, and are
+    ignored.
     """
     number = volume.codes.shape[volume.axis]
     drawn = np.stack([volume.labels_drawn_in(volume.plane(place)) for place in range(number)])
@@ -125,7 +127,9 @@ def _skipped_slices(volume: _Volume, drawn: NDArray[np.bool_], label: int, rater
 
 
 def _is_drawn_around(volume: _Volume, label: int, rater: int, where: tuple[int, int, int]) -> bool:
-    """Whether the structure overlaps across a gap, and the rater annotated the slice between."""
+    """Return whether the structure overlaps across a gap and the rater annotated the slices
+    in between.
+    """
     said = volume.said[:, rater]
     below, between, above = (said[volume.plane(place)] for place in where)
     sizes = [np.count_nonzero(one == label) for one in (below, above)]
@@ -137,7 +141,9 @@ def _is_drawn_around(volume: _Volume, label: int, rater: int, where: tuple[int, 
 
 
 def cut_at_the_border(readers: Readers, volume: _Volume) -> Iterator[Finding]:
-    """Find masks that touch the in-plane border of the image, where they may have been cut."""
+    """Find masks that touch the in-plane border of the image, at which they may have been
+    cut off.
+    """
     sides = [
         volume.plane(number, axis)
         for axis in {0, 1, 2} - {volume.axis}

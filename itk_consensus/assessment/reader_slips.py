@@ -1,8 +1,9 @@
-"""Find slips of single raters: masks that are empty, mirrored, shifted, or of another structure.
+"""Find slips of individual raters: masks that are empty, mirrored, shifted, or of another
+structure.
 
-For a rater who is farther from the others than they are from each other, explanations are tried in
-this order: empty mask, swapped labels, mirrored or shifted mask, different volume. A rater without
-an explanation drew something else, or is the only one who is right.
+For a rater whose masks are farther from the others' than these are from each other, explanations
+are tried in this order: empty mask, swapped labels, mirrored or shifted mask, different volume. A
+rater without an explanation drew something else, or is the only one who is right.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from itk_consensus.assessment.sentences import join_items
 from itk_consensus.core.array_types import Floats, length_unit
 from itk_consensus.fusing.deviating_rater import ROUNDING, farthest_rater
 
-#: Mirroring and shifts are tried for at most this many raters, the farthest first, and for this
-#: many labels of each.
+#: Mirroring and shifts are tried for at most this many raters, starting with the one farthest from
+#: the others, and for this many labels of each.
 MOST_RATERS_TRIED = 4
 MOST_LABELS_TRIED = 3
 
-#: Smaller masks are not compared, since they fit anywhere.
+#: Smaller masks are not compared, since they would fit anywhere.
 LEAST_VOXELS = 8
 
-#: Mirroring, which has no free parameter, is preferred to a shift unless the shift's Dice is better
-#: by more than this.
+#: Mirroring, which has no free parameter, is preferred unless a shift increases the Dice by more
+#: than this over mirroring.
 MIRROR_FIRST = 0.05
 
-#: A mask is wrong if it covers more than this share of the image and exceeds the others' volume by
-#: this factor.
+#: A mask is considered wrong if it covers more than this share of the image and is larger than the
+#: others' masks by this factor.
 MOST_OF_IMAGE = 0.5
 TIMES_THE_OTHERS = 4.0
 
@@ -46,12 +47,12 @@ Known = set[tuple[int, int]]  #: (label index, rater) whose distance is already 
 
 
 def slips(readers: Readers, swapped: Iterable[int] = ()) -> Iterator[Finding]:
-    """Apply the rules, from the most specific explanation to none.
+    """Apply all rules, from the most specific explanation to none.
 
     Parameters
     ----------
     swapped : iterable of int
-        Raters of whom it is known that their mask shows another structure.
+        Raters whose mask is known to show another structure.
     """
     labels = range(len(readers.patterns.labels))
     explained: Known = {(label, rater) for rater in swapped for label in labels}
@@ -70,7 +71,9 @@ def slips(readers: Readers, swapped: Iterable[int] = ()) -> Iterator[Finding]:
 
 
 def no_segmentation(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Find masks that cover most of the image although others marked little, e.g. inverted ones."""
+    """Find masks that cover most of the image although the others marked little, e.g.
+    inverted masks.
+    """
     pairs, found = readers.pairs, list[Finding]()
     annotated = np.maximum(pairs.marked.sum(axis=0).diagonal(), 1)
     usual = _medians_of_others(pairs.marked.transpose(2, 0, 1))
@@ -85,9 +88,9 @@ def no_segmentation(readers: Readers, explained: Known) -> Iterator[Finding]:
 
 
 def empty_masks(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Find (nearly) empty masks of labels that most others drew."""
+    """Find (nearly) empty masks of labels that most other raters drew."""
     sizes = readers.pairs.sizes
-    # Volumes of the others include only voxels that this rater annotated, too.
+    # Volumes of the others include only voxels that this rater annotated.
     usual = _medians_of_others(readers.pairs.marked.transpose(2, 0, 1))
     is_far = sizes < readers.limits.nearly_empty * usual
     is_far &= (2 * readers.drawers > len(readers.annotating))[:, None]
@@ -115,20 +118,20 @@ def _mask_finding(
 
 
 def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
-    """Return the (K, J) median volume of the other raters who drew a label; 0 without any.
+    """Return the (K, J) median volume among the other raters who drew a label; 0 if nobody did.
 
     Parameters
     ----------
     drawn : (J, K, J) ndarray
-        Voxels of each label by each rater (last axis), within the annotation of the first axis'
-        rater.
+        Voxels given each label by each rater (last axis), within the part annotated by the rater on
+        the first axis.
     """
     others = np.where(drawn > 0, drawn, np.inf)
     every = np.arange(len(drawn))
     others[every, :, every] = np.inf
     others.sort(axis=2)
     number = np.isfinite(others).sum(axis=2, keepdims=True)
-    # For even numbers the median is the mean of the middle two.
+    # For an even number, the median is the mean of the two middle values.
     middle = np.concatenate([np.maximum(number - 1, 0) // 2, number // 2], axis=2)
     medians = np.take_along_axis(others, middle, axis=2).mean(axis=2)
     return np.where(number[..., 0] > 0, medians, 0.0).T
@@ -162,11 +165,12 @@ class Suspect:
     label: int  #: Index of the label
     rater: int
     dice: float  #: Mean Dice with the others
-    others_dice: float  #: Mean Dice among the others; with two raters, the limit of good agreement
+    #: Mean Dice among the others; if there is only one other, the limit for good agreement
+    others_dice: float
 
     @cached_property
     def loss(self) -> float:
-        """Difference between the Dice among the others and the Dice with them."""
+        """Dice among the others minus the Dice with them."""
         return self.others_dice - self.dice
 
 
@@ -177,8 +181,8 @@ def find_suspects(readers: Readers) -> list[Suspect]:
     """
     labels, limits = readers.shared_labels, readers.limits
     own, among = _own_and_others(readers.dice[labels], _weights(readers, labels))
-    # With two raters it is unknown which one deviates: the first one is reported, compared with the
-    # limit of good agreement.
+    # With two raters it is unknown which one deviates: the first one is reported, and compared with
+    # the limit for good agreement.
     two = readers.drawers[labels] == 2
     among[two] = limits.good_dice
     lost = among - own
@@ -196,7 +200,7 @@ def _weights(readers: Readers, labels: NDArray[np.intp]) -> Floats:
     """Return (K, J, J) weights of the pairs' Dice: 1 if both raters drew the label, else 0.
 
     If raters annotated only parts of the image, the weight is the volume that they marked in the
-    part annotated by both, since a Dice computed on a sliver is meaningless.
+    part annotated by both, since a Dice computed on a small overlap is meaningless.
     """
     drew = readers.pairs.sizes[labels] > 0
     both = (drew[:, :, None] & drew[:, None, :]).astype(float)
@@ -207,7 +211,9 @@ def _weights(readers: Readers, labels: NDArray[np.intp]) -> Floats:
 
 
 def _own_and_others(dice: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return (K, J) weighted mean Dice of each rater with the others, and among the others."""
+    """Return the (K, J) weighted mean Dice of each rater with the others, and that among
+    the others.
+    """
     weights = np.where(np.isfinite(dice), weights, 0.0)
     overlap = np.where(weights > 0, dice * weights, 0.0)
     own, total = overlap.sum(axis=2), weights.sum(axis=2)
@@ -230,7 +236,7 @@ def displaced_masks(
             fitting = [(one, facts) for one, (why, facts) in tried if why == rule]
             if 2 * len(fitting) > len(tried):
                 one, facts = fitting[0]
-                # The finding is about all labels, since the whole file is displaced.
+                # The finding concerns all labels, since the whole file is displaced.
                 after = facts["after"]
                 findings.append(about_raters(rule, after, "look", "", [one.rater], **facts))
                 explained |= {(one.label, one.rater) for one in masks}
@@ -239,7 +245,9 @@ def displaced_masks(
 
 
 def _suspects_by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[list[Suspect]]:
-    """Group suspects by rater: only raters with mostly suspect labels, the largest label first."""
+    """Group suspects by rater, for raters most of whose labels are suspect; the largest
+    label first.
+    """
     sizes = readers.pairs.sizes
     grouped: dict[int, list[Suspect]] = {}
     for one in suspects:
@@ -254,7 +262,9 @@ def _suspects_by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[li
 
 
 def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, Any]]:
-    """Return the rule that explains a mask's distance, and its facts; ("", {}) if none does."""
+    """Return the rule that explains why a mask is far from the others, and its facts; ("",
+    {}) if none.
+    """
     placed = _place_masks(readers, suspect)
     if placed is None:
         return "", {}
@@ -267,14 +277,17 @@ def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, An
     if is_mirror and _explains(readers, suspect, before, flip, times):
         return "mirrored mask", _displacement_facts(readers, suspect, before, flip)
     is_far = _shift_length(readers, move) >= readers.limits.least_shift
-    # Any two blobs overlap after some shift, so without initial overlap the fit must be better.
+    # Any two blobs overlap after some shift; masks without initial overlap must therefore fit
+    # better.
     if is_far and _explains(readers, suspect, before, move, times if before else 1.0):
         return "shifted mask", _displacement_facts(readers, suspect, before, move)
     return "", {}
 
 
 def _place_masks(readers: Readers, suspect: Suspect) -> tuple[MaskInBox, MaskInBox] | None:
-    """Return a suspect's mask, and the voxel-wise share of the others who gave the label."""
+    """Return a suspect's mask, and the share of the other raters who gave the label at each
+    voxel.
+    """
     patterns = readers.patterns
     said: NDArray[np.bool_] = patterns.patterns == suspect.label
     mine = said[:, suspect.rater]
@@ -300,18 +313,20 @@ def _shape(readers: Readers) -> tuple[int, ...]:
 
 
 def _explains(readers: Readers, suspect: Suspect, before: float, fit: Fit, times: float) -> bool:
-    """Whether an alignment brings a mask about as close to the others as they are to each other."""
+    """Return whether an alignment brings a mask about as close to the others as these are
+    to each other.
+    """
     limits = readers.limits
     is_near = 1 - fit.dice <= times * (1 - suspect.others_dice) + ROUNDING
     gain = max(limits.least_gain, limits.explained_share * suspect.loss)
-    # A mask that is wrong for another reason also fits somewhat better elsewhere, so the alignment
-    # must recover most of the missing Dice.
+    # A mask that is wrong for another reason also fits somewhat better elsewhere; the alignment
+    # must therefore remove most of the difference between its Dice and 1.
     is_most = fit.dice - before >= limits.displaced_share * (1 - before)
     return is_near and is_most and fit.dice - before >= gain
 
 
 def _shift_length(readers: Readers, fit: Fit) -> float:
-    """Return the length of a shift in mm."""
+    """Return the physical length of a shift in mm."""
     return float(np.linalg.norm(np.multiply(fit.shift, readers.spacing)))
 
 
@@ -332,8 +347,8 @@ def _displacement_facts(
 def masks_apart(readers: Readers, explained: Known) -> Iterator[Finding]:
     """Find raters whose masks do not overlap: different structures, or different patients.
 
-    If more than half drew in one place, each of the others is reported; otherwise no consensus is
-    possible.
+    If more than half of the raters drew in one place, each of the others is reported; otherwise no
+    consensus is possible.
     """
     found = []
     for label in np.flatnonzero(readers.drawers > 1):
@@ -368,7 +383,7 @@ def masks_apart(readers: Readers, explained: Known) -> Iterator[Finding]:
 
 
 def other_volume(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Find masks far larger or smaller than the others' in the same place."""
+    """Find masks that are far larger or smaller than the others' masks in the same place."""
     found = []
     sizes = readers.pairs.sizes
     usual = _medians_of_others(np.broadcast_to(sizes, (sizes.shape[1], *sizes.shape)))
@@ -396,7 +411,9 @@ def other_volume(readers: Readers, explained: Known) -> Iterator[Finding]:
 def _is_other_extent(
     readers: Readers, ratio: float, others: NDArray[np.int64], contained: float
 ) -> bool:
-    """Whether a volume lies far beyond the others' range, with one mask contained in the other."""
+    """Return whether a volume is far outside the others' range, with one mask contained in
+    the other.
+    """
     limits = readers.limits
     factor, spread = max(ratio, 1 / ratio), others.max() / others.min()
     is_apart = np.log(factor) > limits.times_the_spread * np.log(spread)
@@ -431,14 +448,14 @@ def deviating_rater(
         yield about_raters(rule, None, None, "unknown")
         return
     facts = {"own": far.dice, "among": far.others_dice, "ratio": far.volume_ratio}
-    # The ratio is not finite if the others marked nothing.
+    # The ratio is infinite or NaN if the others marked nothing.
     kind = "volume" if np.isfinite(far.volume_ratio) else ""
     note: Severity = "note" if far.deviates else None
     yield about_raters(rule, far.dice, note, kind if note else "fine", [far.rater], **facts)
 
 
 def _is_apart(readers: Readers, one: Suspect) -> bool:
-    """Whether a mask is so far from the others' that it may depict something else."""
+    """Return whether a mask is so far from the others that it may depict something else."""
     limits = readers.limits
     only = len(readers.shared_labels) == 1
     share = limits.apart_dice if only else limits.apart_in_one_label

@@ -50,7 +50,9 @@ class Readers:
 
     @cached_property
     def shared_labels(self) -> NDArray[np.intp]:
-        """Indices of labels drawn by at least two raters, with a defined Dice for some pair."""
+        """Indices of labels drawn by at least two raters for which the Dice of some pair is
+        defined.
+        """
         return np.flatnonzero((self.drawers > 1) & np.isfinite(self.dice).any(axis=(1, 2)))
 
     @cached_property
@@ -60,7 +62,7 @@ class Readers:
 
     @cached_property
     def dice(self) -> Floats:
-        """(K, J, J) Dice; NaN if neither rater marked the label where both annotated."""
+        """(K, J, J) Dice; NaN if neither rater marked the label in the part that both annotated."""
         pairs = self.pairs
         either = pairs.marked + pairs.marked.transpose(0, 2, 1)
         dice = np.where(either > 0, pairs.dice, np.nan)
@@ -70,7 +72,7 @@ class Readers:
 
     @property
     def agreement(self) -> float:
-        """Mean Dice of pairs for the label with the lowest value; NaN if no Dice is defined."""
+        """Mean Dice of pairs for the label with the lowest mean; NaN if no Dice is defined."""
         labels = self.shared_labels
         return float(np.nanmean(self.dice[labels], axis=(1, 2)).min()) if len(labels) else np.nan
 
@@ -116,7 +118,7 @@ class _Swap(Protocol):
 def about_swap(rule: str, who: Sequence[int], swap: _Swap) -> Finding:
     """Make a finding about swapped or renamed labels or structures.
 
-    `who` is the rater who swapped them or, of two raters, both: either may be right.
+    `who` is the rater who swapped them or, if there are only two raters, both: either may be right.
     """
     kind = "renamed" if not swap.is_closed else "" if len(swap.used) == 2 else "circle"
     if swap.is_closed and len(who) == 2:

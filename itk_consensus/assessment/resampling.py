@@ -42,7 +42,7 @@ def draw_cases(number: int, draws: int = DRAWS) -> NDArray[np.int64]:
 
 
 def mean_interval(values: ArrayLike) -> Interval:
-    """Return the mean of one number per case, ignoring NaN, with its bootstrap interval."""
+    """Return the mean of one value per case, ignoring NaN, with its bootstrap interval."""
     known = np.asarray(values, np.float64)
     known = known[~np.isnan(known)]
     if not known.size:
@@ -123,7 +123,7 @@ def paired_comparisons(names: Sequence[str], values: ArrayLike) -> list[Comparis
 
 
 def _signs(cases: int) -> Floats:
-    """Return (F, N) sign flips, 1 or -1; the first row is all 1."""
+    """Return (F, N) sign flips, 1 or -1; the first row is the unflipped one."""
     if 2**cases <= _FLIPS:
         numbers = np.arange(2**cases)
         bits = (numbers[:, None] >> np.arange(cases)) & 1
@@ -149,7 +149,7 @@ class Ranking:
     """A ranking and its stability."""
 
     ranks: tuple[Rank, ...]  #: The best first
-    #: Share of bootstrap samples in which the order differs.
+    #: Share of bootstrap samples in which the order of the methods differs.
     changed: float
     #: (S, S) share of bootstrap samples in which the method of the row, in the order of `ranks`,
     #: has the rank of the column.
@@ -170,7 +170,7 @@ def ranking(names: Sequence[str], values: ArrayLike, *, higher_is_better: bool) 
     order = np.argsort(_means(table), kind="stable")
     drawn = draw_cases(table.shape[1])
     means = np.stack([_means(row[drawn]) for row in table[order]])
-    # Rows without a value in a bootstrap sample rank last in it; ties keep the overall order.
+    # Rows without any value in a bootstrap sample rank last in it; ties keep the overall order.
     places = np.argsort(np.argsort(means, axis=0, kind="stable"), axis=0, kind="stable")
     number = len(names)
     shares = np.stack([(places == place).mean(axis=1) for place in range(number)], axis=1)

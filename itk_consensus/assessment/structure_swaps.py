@@ -17,14 +17,14 @@ Places = Mapping[str, Sequence[PlacedMask | None]]
 
 @dataclass(frozen=True)
 class StructureSwap:
-    """A reader's names for some structures, and the names given to them by the others."""
+    """The names that a reader and the other readers give to the same structures."""
 
     reader: int
     used: tuple[str, ...]  #: The names that the reader used
     meant: tuple[str, ...]  #: The names that the others used for the same structures
     before: float  #: Mean Dice with the others before correction
     after: float  #: Mean Dice with the others after correction
-    is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
+    is_closed: bool  #: Whether `used` is a permutation of `meant`, as opposed to a renaming
     of_two: bool = False  #: Whether there are only two readers, either of whom may be right
 
     @property
@@ -34,14 +34,14 @@ class StructureSwap:
 
 
 def structure_swaps(places: Places) -> list[StructureSwap]:
-    """Find the readers who name structures differently from the others.
+    """Find the readers who name structures differently from the other readers.
 
     With two readers it is unknown who swapped; the first one is reported.
 
     Parameters
     ----------
     places : mapping of name to sequence
-        The mask of each structure by each reader; None where a reader did not draw it.
+        The mask of each structure by each reader; None if the reader did not draw it.
     """
     names = list(places)
     number = len(next(iter(places.values()), ()))
@@ -70,7 +70,9 @@ def _has_others(row: Sequence[PlacedMask | None], reader: int) -> bool:
 def _dice(
     mine: Sequence[PlacedMask | None], theirs: Sequence[PlacedMask | None], reader: int
 ) -> float:
-    """Return the mean Dice of a reader's structure with the others' of a name; 0 if missing."""
+    """Return the mean Dice of a reader's structure with the others' structures of a name; 0
+    if missing.
+    """
     own = mine[reader]
     others = [one for number, one in enumerate(theirs) if one is not None and number != reader]
     if own is None or not others:

@@ -25,7 +25,8 @@ class Verdict:
     word: Word
     decided_by: tuple[Finding, ...]  #: The one or two findings that determined it; () for "use"
     agreement: Agreement | None  #: Grade of the raters' agreement; None if unknown
-    #: The finding that tells how well raters agree, if that is no more than moderately; of "use".
+    #: The finding that grades the agreement, if raters agree only moderately or poorly; set for
+    #: "use".
     agreed: Finding | None = None
 
     @classmethod
@@ -34,7 +35,7 @@ class Verdict:
         word: Word = WORDS[max(0, max((one.grade for one in found.findings), default=0) - 1)]
         causes = [one for one in found.causes if one.concern]
         gravest = [one for one in causes if one.severity == word]
-        # A finding that determines the verdict may be the consequence of a less severe one.
+        # A finding that determines the verdict may be a consequence of a less severe finding.
         deciding = gravest or [one for one in found.concerns if one.severity == word]
         graded = [one for one in found.findings if one.rule in GRADED_RULES and one.severity]
         agreed = next(iter(graded), None) if word == "use" else None
@@ -42,7 +43,7 @@ class Verdict:
 
     @property
     def grade(self) -> int:
-        """0 for use, 1 for look, 2 for do not use."""
+        """Severity: 0 for use, 1 for look, 2 for do not use."""
         return WORDS.index(self.word)
 
     @property

@@ -56,8 +56,8 @@ def run_batch(
     """Fuse every case that is not finished yet; write the tables and the index page.
 
     An interrupted run is resumed: a case is fused only if it has no record, its results were
-    modified, or its inputs, method, parameters or version have changed. The tables are the same as
-    after an uninterrupted run.
+    modified, or its inputs, method, parameters or version have changed. The resulting tables equal
+    those of an uninterrupted run.
 
     Parameters
     ----------
@@ -68,7 +68,8 @@ def run_batch(
     scheduler : str, optional
         Address of a dask scheduler, or "local"; see `results_of`.
     after_case : callable, optional
-        Called with each result as it arrives; the status of skipped cases is "done before".
+        Called with each result as it arrives; cases that need no work have the status "done
+        before".
     sources : sequence of Path
         Other files that were read, such as the list of cases; outputs must not overwrite them.
 
@@ -151,7 +152,7 @@ def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan
     pictures = {
         name: read_bytes(one.thumbnail) for name, one in files.items() if one.thumbnail.is_file()
     }
-    # The page states if the comparison with Consensus was skipped.
+    # The page states whether the comparison with Consensus was skipped.
     is_compared = plan.full or plan.method == "consensus"
     method = plan.method if is_compared else f"{plan.method} (compare with Consensus by --full)"
     write_text(plan.output / INDEX, index_text(results, method, study, pictures, links))
@@ -175,7 +176,7 @@ def _read_claims(
     for path, what in paths.items():
         try:
             yield from claims_on(path, what)
-        except FileError:  # the case itself will fail with this error
+        except FileError:  # the case will itself fail with this error
             yield Claim(f"{what} {path}", path)
 
 

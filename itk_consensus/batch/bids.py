@@ -15,14 +15,15 @@ import itk_consensus
 from itk_consensus.report.text import PROGRAM
 
 DESCRIPTION = "dataset_description.json"
-#: File that lists the package's own files, which are not part of the BIDS dataset.
+#: File that lists the package's own files, which do not belong to the BIDS dataset.
 IGNORED = ".bidsignore"
 
 _VERSION = "1.10.0"
 _ENTITY = re.compile(r"[A-Za-z]+-[A-Za-z0-9+]+")
 #: Entities that come last in BIDS names, in this order.
 _LAST = ("space", "res", "den")
-#: Entities of raters' files that do not apply to a fused label map; their values go into desc-.
+#: Entities of raters' files that do not apply to a fused label map; their values are put into
+#: desc-.
 _INTO_DESCRIPTION = ("label-", "desc-")
 
 
@@ -42,7 +43,7 @@ def stem_of(case: str) -> str:
 
 
 def description_of(case: str) -> str:
-    """Return the value of desc-: "consensus" after words that fit no entity, such as T2w."""
+    """Return the value of desc-: "consensus", preceded by words that fit no entity, such as T2w."""
     words = case.split("_")[1:] if case.startswith("sub-") else []
     parts = (word.partition("-")[2] if "-" in word else word for word in words
             if word.startswith(_INTO_DESCRIPTION) or not _ENTITY.fullmatch(word))  # fmt: skip

@@ -26,14 +26,14 @@ _RATERS = ("rater", "desc")
 class Segmentation(NamedTuple):
     """The parts of a segmentation's name."""
 
-    case: str  #: The part that is common to all raters
+    case: str  #: The part of the name that is common to all raters
     rater: str
     reading: str  #: "1", "2", ... if a rater read a case several times; "" otherwise
     suffix: str
 
 
 def segmentation_of(name: str) -> Segmentation | None:
-    """Parse the name of a file; None if it is not a segmentation by one rater."""
+    """Parse a file name; return None if it is not that of a segmentation by one rater."""
     found = _NAME.fullmatch(name)
     if found is None:
         return None
@@ -48,7 +48,7 @@ def segmentation_of(name: str) -> Segmentation | None:
 
 
 def lacking_entity(name: str) -> str:
-    """Explain why a name is not a rater's segmentation; "" if it is one."""
+    """Explain why a name is not that of a rater's segmentation; "" if it is one."""
     found = _NAME.fullmatch(name)
     if found is None:
         return f"does not end in {' or '.join(f'_{suffix}.nii.gz' for suffix in SUFFIXES)}"
@@ -63,7 +63,7 @@ def _entities(words: list[str]) -> dict[str, str]:
 
 
 def segmentations_in(folder: str) -> Iterator[Path]:
-    """Yield the files of a dataset whose names have one of the suffixes."""
+    """Yield the files of a dataset whose names end with one of the suffixes."""
     for suffix in SUFFIXES:
         for places in (f"*_{suffix}.nii*", f"sub-*/**/*_{suffix}.nii*"):
             yield from sorted(Path(folder).glob(places))

@@ -29,7 +29,7 @@ _TEXT = Text(may_be_empty=True)
 
 @dataclass(frozen=True)
 class LabelRecord(Part):
-    """Agreement about one label of a case."""
+    """Agreement on one label of a case."""
 
     label: Annotated[int, _LABEL]
     volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Volume by each rater
@@ -46,7 +46,7 @@ class LabelRecord(Part):
 
 @dataclass(frozen=True)
 class RepeatRecord(Part):
-    """A repeated reading by a rater."""
+    """A rater's repeated reading of a case."""
 
     rater: Annotated[str, _TEXT]
     reading: Annotated[str, _TEXT]
@@ -61,7 +61,7 @@ class RepeatRecord(Part):
 
 @dataclass(frozen=True)
 class CaseStudy(Record):
-    """All data of one case that the tables of the study need."""
+    """Data of one case from which the tables of the study are computed."""
 
     schema: ClassVar[str] = "itk_consensus case of a study"
 
@@ -125,7 +125,7 @@ class CaseStudy(Record):
         return cls(names, agreement.volume_unit, labels, pairs, again)
 
     def mean_left_out(self) -> list[float]:
-        """Return each rater's (J,) Dice with the vote of the others, averaged over labels."""
+        """Return the (J,) Dice of each rater with the vote of the others, averaged over labels."""
         return [_mean([one.left_out[j] for one in self.labels]) for j in range(len(self.raters))]
 
 
@@ -154,7 +154,7 @@ def _repeat(
 
 
 def common_rater_names(case: str, names: Sequence[str]) -> list[str]:
-    """Return rater names that are the same in every case, without the name of the case."""
+    """Return rater names without the name of the case, so that they are the same in every case."""
     short = [name.replace(case, "").strip(" _-./") for name in names]
     return short if len({*short} - {""}) == len(names) else list(names)
 

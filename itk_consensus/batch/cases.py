@@ -1,4 +1,4 @@
-"""Cases of a cohort, identified by a pattern of file names."""
+"""Cases of a cohort, found by a pattern of file names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(r"\{(case|rater|reading)\}|(\*)")
 
 
 class Repeat(NamedTuple):
-    """A repeated reading by a rater; used for intra-rater agreement but not fused."""
+    """A repeated reading by a rater, used for intra-rater agreement but not fused."""
 
     rater: str
     reading: str  #: Its name, such as "2"
@@ -30,7 +30,7 @@ class BatchCase:
     """One case of a cohort."""
 
     name: str
-    raters: tuple[Path, ...]  #: One label image per rater, or one image with a rater per component
+    raters: tuple[Path, ...]  #: One label image per rater, or one image with a component per rater
     rater_names: tuple[str, ...]
     image: Path | None = None  #: The image that the raters segmented
     repeats: tuple[Repeat, ...] = ()  #: Readings after the first
@@ -43,7 +43,8 @@ class BatchCase:
         image: Path | None = None,
         names: Iterable[str | None] | None = None,
     ) -> BatchCase:
-        """Make a case whose raters have the given names or, if None, those of their files.
+        """Create a case whose raters have the given names or, if these are None, the names of their
+        files.
 
         Duplicate names are prefixed with the folders in which the files differ.
         """
@@ -66,7 +67,7 @@ class BatchCase:
 
     @property
     def folder(self) -> str:
-        """Folder name of the case: its name made safe for all file systems."""
+        """Folder name of the case: the case name, made safe for all file systems."""
         return re.sub(r"[^\w.+-]+", "_", self.name).strip(".") or "_"
 
 
@@ -77,11 +78,11 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     ----------
     pattern : str
         For example ``{case}/{rater}.nii.gz``, in which ``*`` matches anything within a name and
-        ``{reading}`` the number of a repeated reading; or a folder, which is searched together with
-        its folders ``sub-*`` for BIDS segmentations ``*_dseg.nii.gz`` and ``*_mask.nii.gz`` with an
-        entity rater- or desc-.
+        ``{reading}`` the number of a repeated reading; or a folder, which is searched, including
+        its folders ``sub-*``, for BIDS segmentations ``*_dseg.nii.gz`` and ``*_mask.nii.gz`` that
+        have an entity rater- or desc-.
     images : str, optional
-        Pattern of the cases' images, e.g. ``{case}/ct.nii.gz``, which are not raters.
+        Pattern of the cases' images, e.g. ``{case}/ct.nii.gz``, which are not used as raters.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def _nothing_found(pattern: str, is_folder: bool) -> str:
 
 
 def _case(name: str, files: Sequence[_Named], image: Path | None) -> BatchCase:
-    """Make a case from its files; only the first reading of each rater is fused."""
+    """Create a case from its files; only the first reading of each rater is fused."""
     first: dict[str, list[_Named]] = {}
     for one in sorted(files, key=lambda one: one.reading):
         first.setdefault(one.rater if one.reading else str(one.path), []).append(one)
@@ -144,7 +145,7 @@ def with_readings(rows: Sequence[tuple[str, BatchCase]]) -> list[BatchCase]:
     Raises
     ------
     FileError
-        A rater of a later reading is missing in the first.
+        A rater of a later reading is missing from the first.
     """
     cases: dict[str, list[tuple[str, BatchCase]]] = {}
     for number, row in enumerate(rows):
@@ -168,7 +169,8 @@ def with_readings(rows: Sequence[tuple[str, BatchCase]]) -> list[BatchCase]:
 
 
 def select_cases(cases: Sequence[BatchCase], names: Sequence[str]) -> list[BatchCase]:
-    """Select cases by name, or by the part of the name before an _; without names, select all.
+    """Return the cases with these names, or whose names start with one of them and _; without
+    names, all.
 
     Raises
     ------
@@ -197,7 +199,8 @@ def require_distinct(cases: Sequence[BatchCase]) -> None:
 
 
 def require_apart(cases: Sequence[BatchCase], folders: Mapping[str, Path], output: Path) -> None:
-    """Raise a `FileError` if results would be in a folder of raters, where the next run reads them.
+    """Raise a `FileError` if results would be in a raters' folder, from which the next run would
+    read them.
 
     Parameters
     ----------
@@ -222,11 +225,11 @@ def require_apart(cases: Sequence[BatchCase], folders: Mapping[str, Path], outpu
 
 
 class _Named(NamedTuple):
-    """A file, and the parts of its name."""
+    """A file and the parts of its name."""
 
     case: str
     rater: str
-    reading: str  #: "" if the name has none
+    reading: str  #: "" if the name contains no reading
     path: Path
 
 
@@ -236,7 +239,9 @@ def _bids(folder: str) -> list[_Named]:
 
 
 def _matches(pattern: str) -> list[_Named]:
-    """Return every matching file; without {rater} in the pattern, raters are named by file."""
+    """Return every matching file; if the pattern lacks {rater}, raters are named after
+    their files.
+    """
     if "{case}" not in pattern:
         raise FileError(
             f"{pattern}: must be a list of cases, a folder, or a pattern with {{case}} and "

@@ -17,7 +17,7 @@ class TrueCase:
     """A case with the files of all raters of the cohort and the true segmentation."""
 
     name: str
-    raters: Mapping[str, Path | None]  #: By name; None for raters missing in this case
+    raters: Mapping[str, Path | None]  #: Files by rater name; None for raters missing in this case
     truth: Path
 
 
@@ -76,9 +76,9 @@ def _others(case: BatchCase, truth: Path) -> dict[str, Path]:
 
 
 def find_order(names: Sequence[str], known: Sequence[str]) -> list[int | None] | None:
-    """Return the index in `names` of each known rater; None for missing ones.
+    """Return the index in `names` of each known rater; None for missing raters.
 
-    The result is None if none of the names is known, for example for anonymous raters.
+    The result is None if none of the names is known, for example if raters are anonymous.
     """
     if not set(names) & set(known):
         return None

@@ -1,4 +1,6 @@
-"""Comparison of networks, pairs of networks and fusions by their Dice with the truth."""
+"""Comparison of networks, pairs of networks and fusions by their Dice with the true
+segmentation.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.votes.overlap import dice
 
-#: Maximum number of networks for which pairs are compared; the number of pairs grows quadratically.
+#: Maximum number of networks whose pairs are compared; the number of pairs grows quadratically.
 MOST_NETWORKS = 8
 
 Answer = Callable[[Sequence[ImageFile]], NDArray[Any]]
@@ -28,11 +30,11 @@ Answer = Callable[[Sequence[ImageFile]], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Compared:
-    """A network or a fusion, with its results over all cases."""
+    """A network or a fusion, with its results for all cases."""
 
     name: str
     dice: float
-    #: Gain over the best single network, with simultaneous intervals for all comparisons.
+    #: Gain in Dice over the best single network, with simultaneous intervals for all comparisons.
     gain: Gain | None
 
 
@@ -42,8 +44,9 @@ def compare(cases: Iterable[tuple[Mapping[str, ImageFile | None], Any]]) -> list
     Parameters
     ----------
     cases : iterable of (mapping, image)
-        The networks' files by name (None for a missing one) and the true segmentation of each case.
-        Cases that lack a network are skipped, so that all results are compared on the same cases.
+        The networks' files by name (None for a missing file) and the true segmentation, for each
+        case. Cases that lack a network are skipped, so that all results are compared on the same
+        cases.
     """
     rows: list[dict[str, float]] = []
     for raters, truth in cases:

@@ -1,8 +1,8 @@
 """Record of the files that a run wrote into a folder, stored there as a JSON file.
 
-The record is written before the files, and again after them with their hashes. Even after a crash,
-every file can therefore be assigned to a finished run (its hash matches), to an unfinished one (it
-is listed without a hash), or to neither.
+The record is written before the files, and again after them with their hashes. Therefore, even
+after a crash, every file can be assigned to a finished run (its hash matches), to an unfinished run
+(it is listed without a hash), or to neither.
 """
 
 from __future__ import annotations
@@ -25,17 +25,19 @@ class FolderRecord:
     """The content of a record; a file is considered ours only if its hash matches."""
 
     path: Path  #: The record's own file, next to the files
-    #: All data on which the files depend
+    #: All data on which the contents of the files depend
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     #: SHA-256 of each file by name; None for a file that is still being written.
     written: Mapping[str, str | None] = field(default_factory=dict)
-    result: Mapping[str, Any] | None = None  #: Additional results; None until all files are written
+    #: Additional results; None until all files have been written
+    result: Mapping[str, Any] | None = None
 
     @classmethod
     def read(cls, path: Path) -> FolderRecord | None:
-        """Read a record; return None if there is none, or if another program wrote the file.
+        """Read a record; return None if there is none, or if the file was written by another
+        program.
 
-        A damaged record lists no files, so existing files are never mistaken for ours.
+        A damaged record is read as an empty one, so existing files are never mistaken for ours.
 
         Raises
         ------
@@ -58,14 +60,14 @@ class FolderRecord:
         return cls(path, fingerprint, written, result if isinstance(result, dict) else None)
 
     def is_whole(self) -> bool:
-        """Whether the run finished and all its files are unchanged."""
+        """Whether the run has finished and all its files are unchanged."""
         if self.result is None:
             return False
         return all(_holds(self.path.parent / name, self.written[name]) for name in self.written)
 
 
 def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> FolderRecord:
-    """Record that files are about to be written; files of the previous run remain listed."""
+    """Record that files are about to be written; the files of the previous run remain listed."""
     before = FolderRecord.read(path)
     known = {} if before is None else before.written
     record = FolderRecord(path, fingerprint, {**known, **dict.fromkeys(names)})
@@ -74,7 +76,7 @@ def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> F
 
 
 def finish(record: FolderRecord, names: Iterable[str], result: Mapping[str, Any]) -> None:
-    """Record that the files are written, and delete earlier files that were not rewritten."""
+    """Record that the files have been written, and delete earlier files that were not rewritten."""
     folder = record.path.parent
     written = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
     for name in record.written.keys() - written.keys():
@@ -90,7 +92,7 @@ def require_ours(path: Path, names: Iterable[str]) -> None:
     Raises
     ------
     FileError
-        A file is not listed in the record, or has been changed since. Empty files are ignored.
+        A file is not listed in the record or has changed since. Empty files are ignored.
     """
     record = FolderRecord.read(path)
     if record is None and os.path.lexists(path):

@@ -53,10 +53,10 @@ from itk_consensus.storage.hashes import file_hash
 from itk_consensus.storage.locking import exclusive_lock
 
 DONE, FAILED = "done", "failed"
-#: Status in memory of a case that an earlier run has done; tables say `DONE`.
+#: Status, in memory only, of a case that an earlier run finished; tables contain `DONE`.
 DONE_BEFORE = "done before"
 
-#: Rules of failed cases in which the file of one reader cannot be read, or has another grid.
+#: Rules of failed cases in which one reader's file cannot be read or has a different grid.
 UNREADABLE, OTHER_GRID = "unreadable file", "another grid"
 
 
@@ -71,14 +71,14 @@ class CaseResult:
     mean_dice: float | None = None  #: Mean Dice between raters, averaged over labels
     lowest_dice: float | None = None
     verdict: str = ""  #: use, look or do not use
-    reader: str = ""  #: Raters named by the findings that determined the verdict
+    reader: str = ""  #: Readers named by the findings that determined the verdict
     finding: str = ""  #: Text of the first of these findings; for a failed case, the error
     rule: str = ""  #: Name of that finding's rule
     where: str = ""  #: Slice and position given by that finding
     agreement: str = ""  #: Agreement of the raters: good, moderate or poor
     consensus: str = ""  #: File of the label map, relative to the batch's folder
     page: str = ""  #: File of the page, relative to the batch's folder
-    notes: str = ""  #: Raters who are copies of each other, and labels ignored by the method
+    notes: str = ""  #: Raters who are copies of each other, and labels that the method ignored
 
 
 def run_case(case: BatchCase, plan: Plan) -> CaseResult:
@@ -94,7 +94,9 @@ def run_case(case: BatchCase, plan: Plan) -> CaseResult:
 
 
 def _reader_to_blame(error: Exception, case: BatchCase) -> tuple[str, str]:
-    """The name of the reader whose file is at fault, and the rule; empty if it is no single one."""
+    """Return the name of the reader whose file caused an error, and the rule; "" if it is
+    not a single one.
+    """
     if isinstance(error, FileError) and error.problem.startswith("cannot be read"):
         named = zip(case.raters, case.rater_names, strict=True)
         reader = next((name for file, name in named if str(file) == str(error.path)), "")
@@ -192,7 +194,7 @@ def _repeats(case: BatchCase, fused: FusionResult[Any]) -> Iterator[tuple[str, s
 
 
 def _agreement(fused: FusionResult[Any], plan: Plan) -> AgreementResult:
-    # the tables do not use chance-corrected agreement
+    # chance-corrected agreement is not used in the tables
     settings = AgreementSettings(plan.surfaces, chance=False)
     assessment = assess(fused)
     found = assessment.agreement(settings, with_consensus=False)
@@ -200,7 +202,7 @@ def _agreement(fused: FusionResult[Any], plan: Plan) -> AgreementResult:
 
 
 def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
-    """Return all data on which the result depends; if it is unchanged, the case is skipped."""
+    """Return all data on which the result depends; if they are unchanged, the case is skipped."""
     images = {name: v for name, v in plan.parameters.items() if isinstance(v, Path)}
     content = {
         "version": itk_consensus.__version__,
@@ -235,7 +237,7 @@ def _finished_result(
 ) -> CaseResult | None:
     """Return a case's recorded result if its fingerprint and its files are unchanged."""
     record = FolderRecord.read(files.record)
-    # A result with a page also satisfies a plan without pages.
+    # A result with a page is also valid for a plan without pages.
     accepted = (current, {**current, "reports": True})
     if record is None or record.fingerprint not in accepted or not record.is_whole():
         return None
@@ -251,7 +253,7 @@ def _finished_result(
 
 
 def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str]:
-    """Fuse a case; return the result, its label map, the raters' image, and warnings."""
+    """Fuse a case; return the result, its label map, the image that was segmented, and warnings."""
     fuser = METHODS[plan.method] if plan.learned is None else LearnedFusionFilter
     parameters = {
         name: read_quietly(value)[0] if isinstance(value, Path) else value
@@ -265,7 +267,7 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str
     if isinstance(filter_, LearnedFusionFilter):
         filter_.Load(plan.learned)
     with warnings.catch_warnings():
-        # The diagnostics include these warnings, and the table shows them.
+        # These warnings are included in the diagnostics and shown in the table.
         warnings.simplefilter("ignore", ConsensusWarning)
         raters = _raters(case, fuser, image)
         for rater in raters:
@@ -301,7 +303,9 @@ def _sort_raters(case: BatchCase, record: LearnedRecord) -> BatchCase:
 
 
 def _require_label_maps(raters: Sequence[ImageFile]) -> None:
-    """Raise if a rater's file is an intensity image, which a pattern may match accidentally."""
+    """Raise if a rater's file is an intensity image, which a pattern may have matched by
+    accident.
+    """
     for rater in raters:
         if why := rater.intensity_reason():
             raise FileError(

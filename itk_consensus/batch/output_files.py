@@ -12,7 +12,7 @@ from itk_consensus.batch.plan import Plan
 TABLE = "summary.csv"
 INDEX = "index.html"
 BATCH_RECORD = "batch.json"
-#: List of the fused cases, accepted as input by `itk-consensus batch` and `review`.
+#: List of the fused cases, which `itk-consensus batch` and `review` accept as input.
 CASES = "cases.json"
 #: Tables of the study, with their descriptions.
 STUDY = {
@@ -61,7 +61,7 @@ class CaseFiles(NamedTuple):
 
     @classmethod
     def _of_nnunet(cls, case: BatchCase, plan: Plan) -> CaseFiles:
-        """Return files in a folder shared by all cases; each label map is named like its case."""
+        """Return files in a folder shared by all cases; each label map is named after its case."""
 
         def path_of(suffix: str) -> Path:
             return plan.output / f"{case.folder}{suffix}"

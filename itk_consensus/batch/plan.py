@@ -28,7 +28,7 @@ class Plan:
     full: bool = False  #: Whether results are compared with Consensus
     accept_own_outputs: bool = False  #: Whether results of earlier runs are accepted as raters
     volume_intervals: bool = False  #: Whether intervals for another rater's volume are computed
-    #: Whether label maps are written directly into the folder, named like their cases
+    #: Whether label maps are written directly into the folder and named after their cases
     nnunet: bool = False
     learned: Path | None = None  #: Record of a learned fusion, used in place of the method
 

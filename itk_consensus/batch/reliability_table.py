@@ -1,4 +1,4 @@
-"""The reliability table of a batch: statistics of volumes and labels per structure.
+"""The reliability table of a batch: statistics of volumes and labels for each structure.
 
 Its rows are explained in docs/howto/study_tables.md.
 """
@@ -21,7 +21,7 @@ from itk_consensus.core.array_types import Floats
 
 Row = dict[str, Any]
 
-#: Reliability of the mean of raters for which the table states the number of raters required.
+#: Reliability of the mean over raters for which the table states the required number of raters.
 WANTED = 0.9
 
 _BEYOND_CHANCE = {

@@ -19,14 +19,14 @@ _SURE = 0.05
 
 
 def score_page(study: StudyScores, links: Mapping[str, str], left_out: Sequence[str] = ()) -> str:
-    """HTML page of a study.
+    """Return the HTML page of a study.
 
     Parameters
     ----------
     links : mapping of str to str
         Descriptions of the other files, by name.
     left_out : sequence of str
-        Readers' files that were not used, each as case and reader.
+        Readers' files that were not used, each as case/reader.
     """
     part = study.main_part
     lead = join_markup(
@@ -128,7 +128,7 @@ def _notes(study: StudyScores, left_out: Sequence[str]) -> list[Markup]:
 
 
 def _findings(study: StudyScores) -> list[Markup]:
-    """Readers' files that may be wrong."""
+    """List the readers' files that may be wrong."""
     rows = [
         [row["case"], row["reader"], tag("td", row["finding"], class_="text")]
         for row in study.findings()
@@ -141,7 +141,7 @@ def _findings(study: StudyScores) -> list[Markup]:
 
 
 def _plots(study: StudyScores, part: int | str) -> list[Markup]:
-    """Return a plot with one dot per submission, over the band of the readers' scores."""
+    """Return a plot with one dot per submission over the band of the readers' scores."""
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     plots = []
     for measure, about in study.measures.items():
@@ -161,7 +161,7 @@ def _plots(study: StudyScores, part: int | str) -> list[Markup]:
 
 
 def _order(study: StudyScores, part: int | str) -> list[Markup]:
-    """Return the frequencies of each submission's ranks in bootstrap samples of the cases."""
+    """Return how often each submission has each rank in bootstrap samples of the cases."""
     if len(study.submissions) < 2:
         return [tag("p", "A single submission has no ranking.", class_="quiet")]
     found = study.ranking(part, "dice")
@@ -216,7 +216,7 @@ def _meanings(study: StudyScores) -> Markup:
 
 
 def _two_lines(body: list[list[str]]) -> list[list[Any]]:
-    """Put intervals on a second line below their values in the cells of a table."""
+    """In the cells of a table, put intervals on a second line below their values."""
 
     def cell(text: str) -> Any:
         value, _, interval = text.partition(" (")

@@ -45,7 +45,7 @@ class ScorePlan:
     #: Keyword arguments of `score_study`.
     measured: Mapping[str, Any] | None = None
     overwrite: bool = False
-    left_out: tuple[str, ...] = ()  #: Readers' files that are not used, each as case and reader
+    left_out: tuple[str, ...] = ()  #: Readers' files that are not used, each as case/reader
 
 
 def submissions_of(patterns: Mapping[str, str], together: str | None) -> dict[str, dict[str, Any]]:
@@ -54,7 +54,8 @@ def submissions_of(patterns: Mapping[str, str], together: str | None) -> dict[st
     Parameters
     ----------
     patterns : mapping of str to str
-        Pattern of each submission, e.g. ``net/{case}.nii.gz``; ``*`` matches several samples.
+        Pattern of each submission's files, e.g. ``net/{case}.nii.gz``; ``*`` matches several
+        samples.
     together : str, optional
         Common pattern of all submissions, e.g. ``{submission}/{case}.nii.gz``.
     """
@@ -119,7 +120,7 @@ def run_score(
 def leave_out(
     cases: Sequence[BatchCase], patterns: Sequence[str]
 ) -> tuple[list[BatchCase], tuple[str, ...]]:
-    """Remove files of readers; returns the cases that are left, and what was left out.
+    """Remove files of readers; return the remaining cases and the files that were left out.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def leave_out(
     Raises
     ------
     FileError
-        A pattern matches no file, or no file is left.
+        A pattern matches no file, or no file would remain.
     """
     named = {f"{one.name}/{rater}": None for one in cases for rater in one.rater_names}
     for pattern in patterns:
@@ -166,7 +167,9 @@ def _write(study: StudyScores, plan: ScorePlan) -> None:
 
 
 def _markdown(study: StudyScores) -> str:
-    """The table, and with several structures one for each of them."""
+    """Return the table as Markdown; with several structures, followed by one table for each
+    of them.
+    """
     parts = [part for part in study.parts if part != study.main_part]
     titled = [f"\n{study.parts[part]}\n\n{study.to_markdown(part)}" for part in parts]
     lead = [f"Mean of {len(parts)} structures\n\n"] if parts else []
@@ -176,7 +179,9 @@ def _markdown(study: StudyScores) -> str:
 def _read_claims(
     cases: Sequence[BatchCase], submissions: Mapping[str, Mapping[str, Any]]
 ) -> list[Claim]:
-    """Return the claims on the files to read; a missing file is an error of its case."""
+    """Return the claims on the files to read; a missing file is reported as an error of its
+    case.
+    """
     found = [
         Claim(f"a reader of case {one.name!a}, {path}", path)
         for one in cases

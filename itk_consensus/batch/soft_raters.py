@@ -1,7 +1,7 @@
-"""Raters with probabilities: one file with all classes, one file per class, or nnU-Net's.
+"""Raters with probabilities: one file with all classes, one file per class, or nnU-Net's files.
 
-Each becomes an `ImageFile` whose image is a list with one image per class, and whose component is
-the most likely label, so that code that describes raters also works for probabilities.
+Each becomes an `ImageFile` whose image is a list with one image per class and whose component is
+the map of the most likely label, so that code that describes raters also works for probabilities.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.votes.class_probabilities import has_fractions, most_probable_class, sum_to_one
 
-#: Extensions of nnU-Net's label maps, which are beside the probabilities.
+#: Extensions of nnU-Net's label maps, which are stored beside the probabilities.
 _LABEL_MAPS = (".nii.gz", ".nii", ".nrrd", ".mha")
 
 
@@ -34,7 +34,7 @@ def takes_probabilities(fuser: type[LabelFusionFilter]) -> bool:
 
 
 def soft_raters(files: Sequence[ImageFile], classes: int | None) -> list[ImageFile]:
-    """Group files into raters: either one file with all classes each, or `classes` files each."""
+    """Group files into raters: one file with all classes each, or `classes` files each."""
     if classes is None:
         return [_of_one_file(file) for file in files]
     if len(files) % classes:
@@ -49,8 +49,8 @@ def soft_raters(files: Sequence[ImageFile], classes: int | None) -> list[ImageFi
 def read_rater(path: Path, image: Any = None) -> ImageFile:
     """Read a rater's file.
 
-    Probabilities of a network get their geometry from its label map in the same folder or, if there
-    is none, from the image.
+    The geometry of a network's probabilities is taken from its label map in the same folder or, if
+    there is none, from the image.
     """
     if not is_network_output(path):
         return ImageFile.of(path, read_quietly(path)[0])

@@ -32,10 +32,11 @@ from itk_consensus.report.text import pluralize
 from itk_consensus.review.rater_colors import rater_color
 from itk_consensus.space.boxes import written_unit
 
-#: The first difference of two grids in the message of a failed case.
+#: Matches the first difference between two grids in the error message of a failed case.
 _DIFFERENCES = re.compile(r"\b(size|spacing|origin|direction|shape) \([^)]*\) instead of \([^)]*\)")
 
-#: Maximum numbers of thumbnails, rows of the map of raters, and plots; more would load slowly.
+#: Maximum numbers of thumbnails, of rows in the map of raters, and of plots; more would load
+#: slowly.
 _MOST_THUMBNAILS = 500
 _MOST_OF_MAP = 200
 _MOST_PLOTS = 40
@@ -112,12 +113,12 @@ def verdict_sentence(results: Sequence[CaseResult]) -> Markup:
 
 
 def _naming(opening: str, verdict: str, links: Sequence[Markup], rest: str = "#cases") -> list[Any]:
-    """Name some cases in a sentence with a coloured opening; empty if there are none.
+    """Name some cases in a sentence whose opening is coloured; empty if there are none.
 
     Parameters
     ----------
     rest : str
-        Link to the cases that are not named; in the table of cases it filters by verdict.
+        Link to the cases that are not named; in the table of cases, it filters by verdict.
     """
     if not links:
         return []
@@ -130,7 +131,9 @@ def _naming(opening: str, verdict: str, links: Sequence[Markup], rest: str = "#c
 
 
 def _farthest_sentence(study: Study) -> Markup | None:
-    """Who deviates most over the study, with a link to the table of readers; None if unknown."""
+    """Describe which rater deviates most over the study, with a link to the table of
+    readers; None if unknown.
+    """
     one = study.farthest_rater()
     if one is None:
         return None
@@ -159,7 +162,7 @@ def _short_failure(one: CaseResult) -> str:
 
 
 def failure(one: CaseResult) -> str:
-    """Describe in a line why a case failed and, if known, what to do."""
+    """Describe in one line why a case failed and, if known, what to do."""
     if one.rule == UNREADABLE:
         return f"{one.reader}'s file cannot be read: ask for it again."
     if one.rule == OTHER_GRID:
@@ -174,7 +177,7 @@ def failure(one: CaseResult) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Text with names of files instead of paths, and with at most four digits of a number."""
+    """Return the text with file names instead of paths and numbers with at most four digits."""
     text = re.sub(r"(?<![\w.])([A-Za-z]:)?[\\/][^\s:,;]*[\\/]", "", text)
     return re.sub(r"-?\d+\.\d{4,}", lambda found: f"{float(found[0]):.4g}", text)
 

@@ -1,6 +1,6 @@
 """The tables of a study, computed from the records of its cases: pairs, raters, cases.
 
-The Dice of a rater with the vote of the others is the human ceiling: a method with the same Dice is
+The Dice of a rater with the vote of the others is the human ceiling: a method with an equal Dice is
 as good as a rater. Its interval is bootstrapped over cases.
 """
 
@@ -31,7 +31,7 @@ class Study:
     """All finished cases of a batch."""
 
     cases: Mapping[str, CaseStudy]
-    names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels, if they are known
+    names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels, if known
 
     def structure(self, label: int) -> str:
         """Return the name of a label."""
@@ -44,7 +44,7 @@ class Study:
         return list(dict.fromkeys(found))
 
     def raters_of(self, case: str) -> list[str]:
-        """Return the names of a case's raters that are the same in all cases."""
+        """Return the names of a case's raters, in the form that is the same in all cases."""
         return common_rater_names(case, self.cases[case].raters)
 
     def missing(self, case: str) -> list[str]:
@@ -95,7 +95,9 @@ class Study:
         return rows
 
     def of_raters(self) -> list[Row]:
-        """Return a row for each rater and label, and one for all raters (the human ceiling)."""
+        """Return a row for each rater and label, and one for all raters together (the human
+        ceiling).
+        """
         rows = []
         labels = sorted({one.label for study in self.cases.values() for one in study.labels})
         for label in labels:
@@ -117,9 +119,11 @@ class Study:
         return rows
 
     def farthest_rater(self) -> FarthestRater | None:
-        """The rater and label with the lowest Dice to the others' vote, compared case by case.
+        """The rater and label with the lowest Dice with the others' vote, relative to the others'
+        own Dice in the same cases.
 
-        None with fewer than three raters in two cases: of two, neither is farther.
+        None if there are fewer than three raters in two cases, since neither of two raters is
+        farther.
         """
         found = []
         for label in sorted({one.label for study in self.cases.values() for one in study.labels}):
@@ -134,7 +138,8 @@ class Study:
                 is_clear = mean_interval(own - usual).high < 0
                 means = float(own.mean()), float(usual.mean())
                 found.append(FarthestRater(rater, label, len(own), *means, is_clear))
-        # A rater who is clearly farther comes before one who may be by chance.
+        # A rater who is clearly farther takes precedence over one who may be farther only by
+        # chance.
         return min(found, key=lambda one: (not one.is_clear, one.dice - one.others), default=None)
 
     def _dice_to_others(self, label: int) -> Floats:
@@ -147,7 +152,9 @@ class Study:
         return dice
 
     def next_readings(self) -> list[Row]:
-        """Return a row for each case and label, sorted by expected change by another reading."""
+        """Return a row for each case and label, sorted by the change expected from another
+        reading.
+        """
         rows = [
             {
                 "case": case,
@@ -233,7 +240,9 @@ class Study:
 
 @dataclass(frozen=True)
 class FarthestRater:
-    """A rater's mean Dice to the vote of the others, beside what the others have in these cases."""
+    """A rater's mean Dice with the vote of the others, and that of the other raters in the
+    same cases.
+    """
 
     rater: str
     label: int

@@ -58,7 +58,7 @@ def results_of(
     lost: list[BatchCase] = []
     with _processes(jobs) as executor:
         yield from _collect(executor, cases, work, lost)
-    # A process that dies breaks its pool; running the lost cases one by one identifies the cause.
+    # A process that dies breaks its pool; running the lost cases one by one shows which one failed.
     for case in lost:
         alone: list[BatchCase] = []
         with _processes(1) as executor:
@@ -89,7 +89,7 @@ def _collect(
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
     others = set(multiprocessing.active_children())
-    # inherited by the fork server, which then does not print a traceback
+    # this is inherited by the fork server, which then prints no traceback
     with _ignore_interrupts():
         context = _context()
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
@@ -108,7 +108,9 @@ def _processes(jobs: int) -> Iterator[Executor]:
 
 @contextmanager
 def _ignore_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C in this context; a second one would leave workers alive and block the exit."""
+    """Ignore Ctrl-C in this context; a second one would leave workers running and block the
+    exit.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -120,7 +122,7 @@ def _ignore_interrupts() -> Iterator[None]:
 
 
 def _context() -> Any:
-    """Return a multiprocessing context without plain fork, which can deadlock with threads.
+    """Return a multiprocessing context other than plain fork, which can deadlock with threads.
 
     If available, this is the fork server, which imports the modules that workers need only once.
     """
@@ -135,7 +137,8 @@ def _context() -> Any:
 
 
 def _end_server() -> None:
-    """Kill the fork server, which may still be importing and would then start useless workers.
+    """Kill the fork server, which may still be importing modules and would then start useless
+    workers.
 
     There is no public API for this; without it, the server exits later, with a traceback. It is
     restarted when needed.
@@ -179,7 +182,7 @@ def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
         cluster = LocalCluster(
             n_workers=jobs,
             threads_per_worker=1,
-            dashboard_address="localhost:0",  # None would still take port 8787
+            dashboard_address="localhost:0",  # with None, port 8787 would still be used
             silence_logs=logging.CRITICAL,  # errors of tasks are raised here anyway
         )
         with cluster, Client(cluster) as client:
@@ -204,12 +207,13 @@ def _require_scheduler(address: str) -> None:
     try:
         if not _ADDRESS.fullmatch(address):
             raise ValueError("it must be like tcp://host:8786, or local")
-        with ThreadPoolExecutor(1) as pool:  # in a notebook, this thread already runs an event loop
+        # in a notebook, the current thread already runs an event loop
+        with ThreadPoolExecutor(1) as pool:
             future = pool.submit(asyncio.run, asyncio.wait_for(kind(), _SECONDS_TO_ANSWER))
             found = future.result()
         if found != "Scheduler":
             raise ValueError(f"a {found} answers there")
-    except Exception as error:  # the response of another kind of server can raise anything
+    except Exception as error:  # a server of another kind may respond with anything
         reason = str(error) or f"it does not answer within {_SECONDS_TO_ANSWER} s"
         raise ParameterError(
             f"--scheduler must be the address of a dask scheduler, got {address!a}: {reason}"

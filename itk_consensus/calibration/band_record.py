@@ -34,7 +34,7 @@ class BandRecord(ConformalRecord):
 
     @property
     def guarantee(self) -> str:
-        """The guarantee in one sentence."""
+        """Guarantee of the band in one sentence."""
         return guarantee(self.options, self.number, self.labels, self.reference_kind)
 
     def contradictions(self) -> Iterator[tuple[str, str]]:

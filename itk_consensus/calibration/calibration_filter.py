@@ -37,7 +37,7 @@ _MISSING = object()
 
 
 class RegionMixin(ProcessObject):
-    """Parameters for the region around a structure and for the kind of probabilities."""
+    """Parameters for the region around a structure and for the type of probabilities."""
 
     RegionMargin = Parameter(
         LENGTH, 10.0, "Width in mm of the region around the structure that is evaluated."
@@ -48,7 +48,9 @@ class RegionMixin(ProcessObject):
 
 
 class CalibrationFilter(RecordKeeper[Record], LabelInputs):
-    """Base: learns a record from probability images with references, for use on other images."""
+    """Base class: learns a record from probability images with references, for use on other
+    images.
+    """
 
     ReferenceLabel = Parameter(
         optional(Integer(1)),
@@ -110,7 +112,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
     ) -> tuple[ProbabilityCase, LoadedImages]:
-        """Wrap one case's arrays and check their values; outputs get the case's geometry.
+        """Wrap the arrays of one case and check their values; outputs get the geometry of the case.
 
         `which` identifies the case in messages, such as " of case 3".
         """
@@ -171,7 +173,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
         return array.astype(np.uint16)
 
     def _require_labels(self, array: NDArray[Any], owner: str) -> None:
-        if has_fractions(array):  # or NaN
+        if has_fractions(array):  # also true for NaN
             what = "NaN" if np.isnan(array).any() else "values between the whole numbers"
             is_probability = array.min() >= 0 and array.max() <= 1
             advice = (
@@ -182,7 +184,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
             raise InputError(f"must hold labels, got {what}; {advice}", owner=owner)
 
     def _foreground(self, array: NDArray[Any], owner: str) -> NDArray[np.uint16]:
-        """Return a mask of the reference label to which the probability image refers."""
+        """Return a mask of the reference label that corresponds to the probability image."""
         found = [int(label) for label in LabelStack.multilabel([array], owner=owner).labels]
         if found[0] < 0:
             raise InputError(f"must hold labels from 0 on, got {found[0]}", owner=owner)
@@ -206,7 +208,7 @@ def of_cases(what: str, numbers: Sequence[int]) -> str:
 
 
 class OneKindFilter(CalibrationFilter[Kindred]):
-    """Base: a calibration that applies only to probabilities of the same kind and method."""
+    """Base class: a calibration that applies only to probabilities of the same kind and method."""
 
     FusionMethod = Parameter(
         optional(Text()),
@@ -216,7 +218,7 @@ class OneKindFilter(CalibrationFilter[Kindred]):
     )
 
     def _differences(self, record: Kindred, case: ProbabilityCase) -> Iterator[str]:
-        """Yield sentences on how a case differs from the calibration cases."""
+        """Yield sentences that state how a case differs from the calibration cases."""
         kinds: tuple[str, ...] = record.probability_kinds
         if (kind := case.kind) not in (None, *kinds):
             made_on = " and ".join(kinds) or "raters who all agree"
@@ -248,7 +250,7 @@ def _check_probabilities(
         )
     for array in probabilities:
         low, high = array.min(), array.max()
-        if not (low >= 0 and high <= 1):  # false for NaN, too
+        if not (low >= 0 and high <= 1):  # also false for NaN
             raise InputError(f"{owner} must lie in [0, 1], got values from {low:g} to {high:g}")
     if len(probabilities) > 1:
         total = np.sum(probabilities, axis=0, dtype=np.float64)

@@ -1,7 +1,8 @@
-"""Conformal thresholds with a guarantee for the next case, and that guarantee as a sentence.
+"""Conformal thresholds with a guarantee for the next case, and the guarantee as a sentence.
 
-Split conformal prediction (Vovk et al.; section 2.8.2 of the paper) and conformal risk control
-(Angelopoulos et al., 2022). The exchangeable unit is the case, never the voxel.
+Split conformal prediction (Vovk et al.; section 2.8.2 of "When Does Consensus Beat Voting?") and
+conformal risk control (Angelopoulos et al., 2022). The exchangeable unit is the case, never the
+voxel.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ HELD_OUT_RATER = "held-out rater"
 REFERENCE_KINDS = (TRUTH, HELD_OUT_RATER)
 
 LIMIT = "no statistic of the raters can see an error that all of them share"
-#: For each kind of reference: two wordings of what is covered, and the limits of the guarantee.
+#: For each type of reference: two phrases for what is covered, and the limits of the guarantee.
 WORDS = {
     TRUTH: ("the true", "the true", LIMIT),
     HELD_OUT_RATER: (
@@ -44,21 +45,22 @@ WORDS = {
 
 @dataclass(frozen=True)
 class BandOptions(Part):
-    """Settings that a threshold depends on; filters with equal options can share a record."""
+    """Settings on which a threshold depends; filters with equal settings can share a record."""
 
-    alpha: Annotated[float, Real(0.0, 1.0)]  #: Probability or expected share of failure
-    #: Share of a case's foreground that may be missed; a quarter of it for the background.
+    alpha: Annotated[float, Real(0.0, 1.0)]  #: Probability of failure, or expected share missed
+    #: Share of a case's foreground that may be missed; for the background, a quarter of it.
     tolerance: Annotated[float, Real(0.0, 1.0)]
     unit: Annotated[str, Choice(UNITS)]
     risk: Annotated[str, Choice(RISKS)]
     score: Annotated[str, Choice(SCORES)]
     normalization: Annotated[str, Choice(NORMALIZATIONS)]
-    mondrian: Annotated[bool, Boolean()]  #: One threshold per label instead of one for all
+    #: Whether there is one threshold per label instead of one for all
+    mondrian: Annotated[bool, Boolean()]
     region_margin: Annotated[float, Real(0.0)]  #: Width in mm of the region around the consensus
     probability_is_vote_fraction: Annotated[bool, Boolean()]
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Yield options that exclude each other."""
+        """Yield options that are incompatible with each other."""
         if self.alpha in (0, 1):
             yield "Alpha", f"must be between 0 and 1, got {self.alpha:g}"
         if self.unit == "voxel" and self.risk != "miscoverage":
@@ -66,7 +68,7 @@ class BandOptions(Part):
 
     @property
     def uses_spread(self) -> bool:
-        """Whether scores are expressed in units of the raters' spread."""
+        """Whether scores are divided by the raters' spread."""
         return self.score == "distance" and self.normalization == "rater_spread"
 
     def label_tolerance(self, label: int) -> float:
@@ -81,8 +83,9 @@ class Thresholds:
     """Thresholds, one for all labels or one per label, and the score of each case."""
 
     tau: tuple[float, ...]
-    number: int  #: Number of exchangeable units (cases or voxels) they were computed from
-    #: Score of each case for each threshold; for `fnr` and voxel-wise scores, the share missed.
+    #: Number of exchangeable units (cases or voxels) from which the thresholds were computed
+    number: int
+    #: Score of each case for each threshold; for `fnr` and voxel-wise scores, the missed share.
     case_scores: tuple[tuple[float, ...], ...]
     coverage_range: tuple[float, float] | None  #: 10-90 % range of the coverage of new cases
 
@@ -92,12 +95,14 @@ CaseDistributions = Sequence[ScoreDistribution]
 
 
 def conformal_rank(alpha: float, n: int) -> int:
-    """Return k = ceil((1 - alpha)(n + 1)): the threshold is the k-th smallest of n scores."""
+    """Return k = ceil((1 - alpha)(n + 1)); the threshold is the k-th smallest of n scores."""
     return n + 1 - int(exact_decimal(alpha) * (n + 1))
 
 
 def cases_needed(alpha: float) -> int:
-    """Return the smallest number of cases with a finite threshold: ceil(1 / alpha) - 1."""
+    """Return the smallest number of cases for which the threshold is finite: ceil(1 /
+    alpha) - 1.
+    """
     return ceil(1 / exact_decimal(alpha)) - 1
 
 
@@ -118,16 +123,16 @@ def coverage_range(alpha: float, n: int) -> tuple[float, float]:
 
 
 def case_loss(case: Sequence[ScoreDistribution], threshold: float) -> float:
-    """Return the largest share of any label's voxels that a threshold misses."""
+    """Return the largest share of any label's voxels that is missed with a threshold."""
     return max(label.missed_share(threshold) for label in case)
 
 
 def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -> float:
     """Return the smallest threshold at which ``(sum of losses + 1) / (n + 1) <= alpha``.
 
-    The next case's expected loss is then at most alpha, since losses are at most 1 and
-    non-increasing in the threshold. The sum changes only at observed scores, so searching those is
-    exact. Infinite if no threshold satisfies it.
+    The expected loss of the next case is then at most alpha, since losses are at most 1 and
+    non-increasing in the threshold. The sum changes only at observed scores, so it suffices to
+    search these. Infinite if no threshold satisfies the condition.
     """
     occurring = [label.values for case in cases for label in case]
     candidates = np.append(np.unique(np.concatenate(occurring)), inf)
@@ -143,7 +148,9 @@ def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -
 
 
 def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) -> Thresholds:
-    """Find thresholds with the guarantee of the options; infinite if there are too few cases."""
+    """Find thresholds that provide the guarantee of the options; infinite if there are too
+    few cases.
+    """
     labels = range(len(cases[0]))
     groups = [[label] for label in labels] if options.mondrian else [list(labels)]
     if options.unit == "voxel":
@@ -154,7 +161,7 @@ def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) ->
 
 
 def case_score(case: CaseDistributions, labels: Sequence[int], options: BandOptions) -> float:
-    """Return the smallest threshold that covers all labels except for their tolerated shares."""
+    """Return the smallest threshold that covers every label up to its tolerated share."""
     return max(case[label].threshold_for(options.label_tolerance(label)) for label in labels)
 
 
@@ -197,7 +204,7 @@ def _by_case(columns: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...
 
 
 def guarantee(options: BandOptions, number: int, labels: int, reference_kind: str) -> str:
-    """Return the guarantee as a sentence, for a number of calibration cases (or voxels)."""
+    """Return the guarantee as a sentence, given the number of calibration cases (or voxels)."""
     if options.unit == "voxel":
         return (
             f"Of {number} pooled voxels {percent(1 - options.alpha)} had their label in the set, "

@@ -32,10 +32,10 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
 
     Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
     consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
-    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
-    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
-    guarantee in one sentence. No statistic of the raters can detect an error that all of them
-    share.
+    ambiguous and 3 empty. Given a list of probability images, one per label, bit k of the result is
+    set if label k is possible; GetSetSizeImage() returns the number of possible labels.
+    GetGuarantee() returns the guarantee in one sentence. No statistic of the raters can reveal an
+    error that all of them share.
     """
 
     record_class = BandRecord

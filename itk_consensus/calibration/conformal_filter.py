@@ -1,4 +1,6 @@
-"""Base class of filters with a conformal guarantee: checks that it holds, and makes output maps."""
+"""Base class of filters with a conformal guarantee; it checks the guarantee and creates
+output maps.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ Filter = TypeVar("Filter", bound="ConformalFilter[Any]")
 
 @dataclass(frozen=True, eq=False)
 class LabelSets(Result):
-    """Result of an Execute: label sets (K, \\*box) inside a box, background outside."""
+    """Result of Execute: label sets (K, \\*box) inside a box; outside it, only background
+    is possible.
+    """
 
     loaded: LoadedImages
     box: tuple[slice, ...]
@@ -38,15 +42,15 @@ class LabelSets(Result):
     has_two_labels: bool
     guarantee: str
     ambiguous_volume: float  #: Volume in mm³ (2D: mm²) with more than one possible label
-    thickness: float  #: That volume per area of the consensus contour, in mm
+    thickness: float  #: Volume of the band divided by the area of the consensus contour, in mm
     spread: float = nan  #: Distance between the raters' contours, in mm; NaN if not needed
     empty_fraction: float = nan  #: Share of voxels without any possible label
-    doubts: tuple[str, ...] = ()  #: Reasons to doubt the guarantee or the use of the band
+    doubts: tuple[str, ...] = ()  #: Reasons to doubt the guarantee or the usefulness of the band
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class ConformalFilter(OneKindFilter[Guaranteed]):
-    """Base: a calibration with a guarantee for the next case, and maps of possible labels."""
+    """Base class: a calibration with a guarantee for the next case, and maps of possible labels."""
 
     Alpha = Parameter(
         Real(0.0, 1.0, exclusive=True),
@@ -80,7 +84,9 @@ class ConformalFilter(OneKindFilter[Guaranteed]):
     # -- the guarantee ------------------------------------------------------------------------
 
     def GetGuarantee(self) -> str:
-        """Return the guarantee for the last Execute, or else for the next one, in one sentence."""
+        """Return, in one sentence, the guarantee for the last Execute or, before it, for
+        the next one.
+        """
         guarantee = self.GetRecord().guarantee
         result = self._result
         return Sentence(guarantee if result is None else result.guarantee)
@@ -100,7 +106,9 @@ class ConformalFilter(OneKindFilter[Guaranteed]):
         self._reject_other(record.parameters | made_with, asdict(options) | given)
 
     def _guarantee(self, record: Guaranteed, case: ProbabilityCase) -> str:
-        """Return the guarantee for this input, or that there is none; raise if unsuitable."""
+        """Return the guarantee for this input, or that there is none; raise if the input is
+        unsuitable.
+        """
         other = "; ".join(self._differences(record, case))
         if not other:
             return record.guarantee
@@ -116,7 +124,7 @@ class ConformalFilter(OneKindFilter[Guaranteed]):
     # -- the label map ------------------------------------------------------------------------
 
     def GetSetSizeImage(self) -> Any:
-        """Return the number of possible labels of each voxel in the last Execute, as uint16."""
+        """Return, as uint16, the number of possible labels at each voxel in the last Execute."""
         band = self.GetResult()
         return _make_map(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
 
@@ -183,7 +191,7 @@ def band_image(band: LabelSets) -> Any:
 
 
 def _make_map(band: LabelSets, inside: NDArray[Any], outside: int) -> Any:
-    """Make an image that holds `inside` in the box and a constant elsewhere."""
+    """Return an image that contains `inside` in the box and a constant elsewhere."""
 
     def write(out: NDArray[Any]) -> None:
         out.fill(outside)

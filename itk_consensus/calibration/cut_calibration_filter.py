@@ -29,12 +29,12 @@ from itk_consensus.images import convert
 class CutCalibrationFilter(OneKindFilter[CutRecord]):
     """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
-    better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
-    the voxels at which its probability reaches its cut; with several labels, each label's
-    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
-    result.
+    For networks that under-segment, or raters whose masks are all too small, a cut below one half
+    is better. Cuts are learned per label. Their gain over one half is measured by leave-one-out
+    cross-validation, and a cut remains one half if the interval of its gain includes 0. A label's
+    mask consists of the voxels at which its probability reaches its cut; with several labels, each
+    label's probability is divided by the odds of its cut, and the largest quotient wins.
+    GetMeaning() describes the result.
     """
 
     record_class = CutRecord
@@ -56,7 +56,7 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            Of any method: vote fractions, means of networks.
+            Probabilities by any method, such as vote fractions or means of networks.
         references : iterable of label images
             If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
@@ -105,7 +105,7 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters fused into it, as many as in Calibrate.
+            The raters fused into the probability, as many as in Calibrate.
 
         Returns
         -------

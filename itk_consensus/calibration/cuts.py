@@ -1,7 +1,7 @@
 """Cuts (thresholds) of probabilities, learned from cases with a reference if they help.
 
-For raters and networks that share a bias the best cut is not one half. A cut is evaluated by
-leave-one-out cross-validation, and used only if its gain is significantly above zero.
+For raters and networks that share a bias, the best cut differs from one half. A cut is evaluated by
+leave-one-out cross-validation, and used only if its gain over one half is significant.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def cut_scores(probability: NDArray[Any], reference: NDArray[np.bool_], measure:
     measure : str
         "dice", or "volume": the smaller of the two volumes over the larger one.
     """
-    # In single precision, .7 is slightly less than .7, but must still reach a cut of .7.
+    # In single precision, 0.7 is slightly less than 0.7, but it must still reach a cut of 0.7.
     step = np.searchsorted(CUTS, np.asarray(probability, np.float64).ravel() + EPSILON, "right")
     every = np.bincount(step, minlength=len(CUTS) + 1)
     right = np.bincount(step[reference.ravel()], minlength=len(CUTS) + 1)
@@ -65,7 +65,9 @@ def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
 
 
 def best_cut(scores: Floats) -> int:
-    """Return the index of the best cut: one half if it ties, else the median of the best."""
+    """Return the index of the best cut: one half if it is among the best, else the median
+    of the best.
+    """
     if scores[HALF] >= scores.max():
         return HALF
     best = np.flatnonzero(scores == scores.max())
@@ -74,12 +76,12 @@ def best_cut(scores: Floats) -> int:
 
 @dataclass(frozen=True)
 class LabelCut(Part):
-    """The cut of one label, and its cross-validated gain."""
+    """The cut of one label, and its cross-validated gain over one half."""
 
     #: The cut in use; one half if the learned one is rejected
     cut: Annotated[float, Real(0.0, 1.0, exclusive=True)]
     learned: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: The best cut over all cases
-    gain: Annotated[float, Real(-1.0, 1.0)]  #: Mean over cases, each left out in turn
+    gain: Annotated[float, Real(-1.0, 1.0)]  #: Mean gain over cases, each left out in turn
     gain_low: Annotated[float, Real()]  #: gain_low, gain_high: 90 % interval of that mean
     gain_high: Annotated[float, Real()]
 
@@ -97,7 +99,7 @@ class LabelCut(Part):
 
     @classmethod
     def learn(cls, scores: Floats) -> LabelCut:
-        """Learn from (cases, 99) scores of at least two cases."""
+        """Learn from the (cases, 99) scores of at least two cases."""
         number, total = len(scores), scores.sum(axis=0)
         gains = np.array([own[best_cut(total - own)] - own[HALF] for own in scores])
         mean = float(gains.mean())
@@ -109,9 +111,9 @@ class LabelCut(Part):
 
 
 class CutCase(NamedTuple):
-    """The data of a case that learning needs."""
+    """The data of a case from which cuts are learned."""
 
-    scores: Floats  #: (K - 1, 99), for each label except the background
+    scores: Floats  #: (K - 1, 99) scores of each cut, for each label except the background
     rater_count: int | None
     kind: str | None  #: See `ProbabilityCase.kind`
 
@@ -125,7 +127,8 @@ def cut_case(case: ProbabilityCase, measure: str) -> CutCase:
 
 
 def against_the_rest(probabilities: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
-    """Yield p / (p + r) for each label except the background; r is the largest other probability.
+    """Yield p / (p + r) for each label except the background, where r is the largest other
+    probability.
 
     This is at least one half if the label is the most probable one. With two labels it equals the
     foreground's probability.
@@ -140,9 +143,10 @@ def against_the_rest(probabilities: Sequence[NDArray[Any]]) -> Iterator[NDArray[
 
 
 def cut_labels(probabilities: Sequence[NDArray[Any]], cuts: Sequence[float]) -> NDArray[np.uint16]:
-    """Make a label map with cuts: with two labels, foreground if p reaches its cut.
+    """Return the label map for given cuts: with two labels, foreground if p reaches its cut.
 
-    With several labels, use the most probable one after dividing each by the odds of its cut.
+    With several labels, it is the most probable one after each probability is divided by the odds
+    of its cut.
     """
     if len(probabilities) == 1:
         return np.asarray(probabilities[0] >= cuts[0] - EPSILON).astype(np.uint16)
@@ -166,7 +170,8 @@ class CutRecord(CalibrationRecord):
 
     cuts: Annotated[tuple[LabelCut, ...], Each(OnePart(LabelCut), 1)]  #: For labels 1 to K - 1
     measure: Annotated[str, Choice(MEASURES)]
-    number: Annotated[int, Integer(FEWEST_CASES), "n"]  #: Cases it was learned from
+    #: Number of cases from which the cuts were learned
+    number: Annotated[int, Integer(FEWEST_CASES), "n"]
     labels: Annotated[int, Integer(2, 2**16)]  #: K, including the background
     rater_count: Annotated[int | None, optional(Integer(1))]
     fusion_method: Annotated[str | None, optional(Text(may_be_empty=True))]
@@ -181,7 +186,7 @@ class CutRecord(CalibrationRecord):
 
     @property
     def meaning(self) -> str:
-        """The learned cuts in a sentence."""
+        """Description of the learned cuts in a sentence."""
         return "; ".join(self._label_sentences()) + "."
 
     def _label_sentences(self) -> Iterator[str]:

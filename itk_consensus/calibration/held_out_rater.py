@@ -1,7 +1,7 @@
 """Calibration cases without a true segmentation: hold out one rater and fuse the others.
 
 Such a calibration covers a *new rater* who draws like the held-out ones, not the true segmentation:
-an error that all raters share looks like agreement.
+an error that all raters share cannot be distinguished from agreement.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class HeldOutCohort(NamedTuple):
-    """Arguments of Calibrate, one member per case: ``band.Calibrate(**cohort._asdict())``."""
+    """Arguments of Calibrate, with one member per case: ``band.Calibrate(**cohort._asdict())``."""
 
     probabilities: list[Any]
     references: list[Any]
@@ -47,27 +47,26 @@ def hold_out_raters(
     foreground: int | None = None,
     case_ids: Sequence[str] | None = None,
 ) -> HeldOutCohort:
-    """Hold one rater out of each case and fuse the others.
+    """Hold out one rater in each case and fuse the others.
 
-    In each case, the rater at the case's position modulo the number of raters is held out.
+    The index of the rater held out is the position of the case modulo the number of raters.
 
     Parameters
     ----------
     cases : iterable of lists of label images
-        At least two raters per case, the same number in all cases.
+        Each case has at least two raters, the same number in all cases.
     fuser : LabelFusionFilter
-        Fuses the others; its probability of `foreground` is used for calibration.
+        Fuses the other raters; its probability of `foreground` is used for calibration.
     foreground : int, optional
         The label to calibrate; all others count as background. By default the only label.
     case_ids : sequence of str, optional
-        Name of each case in errors; by default its number.
+        Name of each case for error messages; by default its number.
 
     Returns
     -------
     HeldOutCohort
         Its references are the held-out raters, its raters the fused ones. A band calibrated on it
-        applies to a consensus of that many raters, and covers a new rater, not the true
-        segmentation.
+        applies to a consensus of as many raters, and covers a new rater, not the true segmentation.
     """
     cohort = HeldOutCohort([], [], [], {"reference_kind": HELD_OUT_RATER})
     for number, images in enumerate(cases):

@@ -1,8 +1,8 @@
 """Margins in mm around a consensus, with a guarantee for the next case, and their record.
 
-The score of a case is the smallest sufficient margin: the distance by which its consensus must grow
-to cover the reference, or shrink to lie within it. The guarantee for the next case then follows as
-for bands (`conformal.py`); unlike a band, a margin is the same in every case.
+The score of a case is the smallest sufficient margin: the distance by which its consensus must be
+widened to cover the reference, or shrunk to lie within it. The guarantee for the next case is then
+obtained as for bands (`conformal.py`); unlike a band, a margin is the same in every case.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DIRECTIONS = ("outward", "inward", "both")
 
 @dataclass(frozen=True)
 class MarginOptions(Part):
-    """Settings that a margin depends on; filters with equal options can share a record."""
+    """Settings on which a margin depends; filters with equal settings can share a record."""
 
     alpha: Annotated[float, Real(0.0, 1.0, exclusive=True)]
     direction: Annotated[str, Choice(DIRECTIONS)]
@@ -69,7 +69,7 @@ class MarginOptions(Part):
         return float(1 - exact_decimal(self.covered_share))
 
     def spacing_of(self, case: ProbabilityCase) -> tuple[float, ...]:
-        """Return the spacing for distances, divided by the ratio along the craniocaudal axis."""
+        """Return the spacing for distances, divided by the craniocaudal ratio along that axis."""
         sides = list(case.spacing)
         sides[case.craniocaudal_axis] /= self.craniocaudal_ratio
         return tuple(sides)
@@ -86,7 +86,9 @@ class MarginScores(NamedTuple):
 def margin_scores(
     case: ProbabilityCase, options: MarginOptions, spreads: tuple[float, ...] = ()
 ) -> MarginScores:
-    """Score a calibration case; if the consensus is empty, no margin covers a reference."""
+    """Compute the margins of a calibration case; for an empty consensus, no margin covers a
+    reference.
+    """
     consensus, reference = case.consensus, case.reference_labels()
     marked = (consensus | reference) != 0
     box = box_around(marked, 0.0, case.spacing) if marked.any() else (slice(0, 1),) * marked.ndim
@@ -118,7 +120,7 @@ def label_margin(
         outward = ScoreDistribution.of(distance[reference])
         needed.append(outward.threshold_for(options.tolerance))
     if options.shrinks:
-        # Voxels inside the reference are correct at any depth.
+        # A consensus voxel inside the reference is correct, however far inside it lies.
         inward = np.where(reference, 0.0, -distance)[consensus]
         needed.append(ScoreDistribution.of(inward).threshold_for(options.tolerance))
     return max(needed)
@@ -129,8 +131,8 @@ def margin_sets(
 ) -> NDArray[np.bool_]:
     """Return (K, \\*box) possible labels of each voxel, background first.
 
-    A label is possible up to its margin outside the consensus. The background is possible unless a
-    label is certain; a label is certain in the consensus shrunk by its margin.
+    Outside the consensus, a label is possible up to its margin. The background is possible unless a
+    label is certain; a label is certain in the consensus shrunk by the label's margin.
     """
     consensus, sides = case.consensus[box], options.spacing_of(case)
     sets = np.empty((case.labels, *consensus.shape), bool)
@@ -170,7 +172,7 @@ class MarginRecord(ConformalRecord):
 
     @property
     def guarantee(self) -> str:
-        """The guarantee in one sentence."""
+        """Guarantee of the margin in one sentence."""
         whose, _, limit = WORDS[self.reference_kind]
         promised = " and ".join(self._clauses(whose))
         separately = " (each with this chance, separately)" if self.labels > 2 else ""
@@ -198,9 +200,9 @@ class MarginRecord(ConformalRecord):
         return f"{margin:.3g} mm{along}"
 
     def band_widths(self, label: int = 1) -> Widths | None:
-        """Return the widths of a band with the same guarantee that scales with the spread.
+        """Return the widths of a band with the same guarantee that scales with the raters' spread.
 
-        Return None if spreads were not measured, or if such a band would be infinite.
+        Returns None if spreads were not measured, or if such a band would be infinite.
         """
         if not self.cases[0].spread_mm:
             return None

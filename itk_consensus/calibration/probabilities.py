@@ -26,9 +26,12 @@ SMALLEST_SPREAD_MM = 0.5
 
 
 def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float]) -> Box:
-    """Return the bounding box of a non-empty mask, padded by a margin in mm (at least a voxel)."""
+    """Return the bounding box of a non-empty mask, padded by a margin in mm (at least one
+    voxel).
+    """
     sides = zip(spacing, mask.shape, strict=True)
-    # Limited to the image extent, since a huge margin would overflow when converted to voxels.
+    # The margin is limited to the image extent, since a huge one would overflow when converted to
+    # voxels.
     pads = [max(1, ceil(min(margin / step, extent))) for step, extent in sides]
     tight = bounding_box(mask)
     assert tight is not None
@@ -38,9 +41,9 @@ def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float])
 def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
     """Return the area of a mask's surface in mm² (length of its outline in mm, in 2D).
 
-    The integral of the gradient magnitude (coarea formula) is computed by central differences: it
+    The integral of the gradient magnitude (coarea formula) is computed by central differences. It
     is about 10 % too large for a ball, compared with 50 % for counting voxel faces. Everything
-    outside the array is background.
+    outside the array counts as background.
     """
     inside = np.pad(np.asarray(mask) != 0, 2)
     core = tuple(slice(1, -1) for _ in spacing)
@@ -50,7 +53,8 @@ def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
         before, after = (
             inside[(*core[:axis], part, *core[axis + 1 :])] for part in (np.s_[:-2], np.s_[2:])
         )
-        # Differences of a mask are 0 or 1, so there are few distinct gradients, which are counted.
+        # Differences of a mask are 0 or 1, so there are few distinct gradients, and it suffices to
+        # count these.
         code |= (before ^ after).view(np.uint8) << axis
         squares = np.append(squares, squares + 1 / (2 * step) ** 2)
     kinds = np.bincount(code[code != 0], minlength=len(squares))
@@ -58,7 +62,9 @@ def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
 
 
 def contour_areas(consensus: NDArray[Any], labels: int, spacing: Sequence[float]) -> list[float]:
-    """Return the contour area of each label; for label 0, that of the whole foreground."""
+    """Return the contour area of each label; for label 0, the area of the whole
+    foreground's contour.
+    """
     if not consensus.any():
         return [0.0] * labels
     foreground = consensus[box_around(consensus != 0, 0.0, spacing)]
@@ -72,7 +78,7 @@ def contour_areas(consensus: NDArray[Any], labels: int, spacing: Sequence[float]
 def rater_spread(disputed_volume: float, area: float) -> float:
     """Return the mean thickness in mm of the disputed volume around a contour, plus 0.5 mm.
 
-    Without a contour, the result is 0.5 mm.
+    If there is no contour, the result is 0.5 mm.
     """
     return SMALLEST_SPREAD_MM + (disputed_volume / area if area else 0.0)
 
@@ -123,7 +129,7 @@ class CaseFacts:
 class ProbabilityCase:
     """The arrays of one case, with their geometry."""
 
-    #: Either for the foreground only, or one array per label, background first.
+    #: One array for the foreground, or one array per label, background first.
     probabilities: tuple[NDArray[Any], ...]
     spacing: tuple[float, ...]  #: Voxel size in mm, in the order of the array axes
     raters: tuple[NDArray[Any], ...] | None = None
@@ -194,7 +200,7 @@ def _are_shares(values: Floats, number: Any) -> NDArray[np.bool_]:
 def consensus_labels(probabilities: Sequence[NDArray[Any]]) -> NDArray[np.uint16]:
     """Return the most probable label of each voxel; on ties, the higher label.
 
-    The probabilities are one array for the foreground, or one array per label.
+    Probabilities are given as one array for the foreground, or one array per label.
     """
     if len(probabilities) == 1:
         return np.asarray(probabilities[0] >= 0.5).astype(np.uint16)
@@ -218,7 +224,7 @@ def smoothed_votes(fractions: Sequence[NDArray[Any]], raters: int) -> list[Float
 
 
 def clip_probability(probability: NDArray[Any]) -> Floats:
-    """Return probabilities as float64, clipped away from 0 and 1."""
+    """Return probabilities as float64, clipped to exclude 0 and 1."""
     return np.clip(np.asarray(probability, dtype=np.float64), EPSILON, 1 - EPSILON)
 
 

@@ -16,10 +16,12 @@ Keeper = TypeVar("Keeper", bound="RecordKeeper[Any]")
 
 
 class RecordKeeper(ProcessObject, Generic[R]):
-    """Base: a filter that stores what it learned from cases in a record, for use on others."""
+    """Base class of filters that store what they learned from cases in a record, for use on
+    other cases.
+    """
 
     record_class: ClassVar[type[Any]]
-    #: Name of the method that makes a record, used in messages.
+    #: Name of the method that creates a record, used in messages.
     learns_by: ClassVar[str] = "Calibrate"
 
     _record: R | None = None
@@ -50,7 +52,7 @@ class RecordKeeper(ProcessObject, Generic[R]):
 
     @classmethod
     def FromRecord(cls: type[Keeper], record: Any, **parameters: Any) -> Keeper:
-        """Make a filter with a record and its options, some of which may be overridden."""
+        """Create a filter with a record and its options, some of which may be overridden."""
         return cls(**{**cls._parameters_of(record), **parameters})._take(record)
 
     def _known_record(self) -> R:

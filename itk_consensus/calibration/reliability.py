@@ -1,4 +1,6 @@
-"""Reliability of probabilities: ECE, Brier score and log loss (section 2.8.1)."""
+"""Reliability of probabilities: ECE, Brier score and log loss (section 2.8.1 of "When Does
+Consensus Beat Voting?").
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class ReliabilityCurve:
     """Sums over voxels in bins of equal width of the predicted probability."""
 
     counts: NDArray[np.float64]  #: (BINS,) voxels in each bin
-    predicted: NDArray[np.float64]  #: (BINS,) sum of their probabilities
+    predicted: NDArray[np.float64]  #: (BINS,) sum of the predicted probabilities of these voxels
     observed: NDArray[np.float64]  #: (BINS,) voxels for which the event occurred
 
     @classmethod
@@ -39,14 +41,16 @@ class ReliabilityCurve:
 
     @property
     def expected_calibration_error(self) -> float:
-        """ECE: mean difference between predicted and observed frequency, weighted by voxels."""
+        """ECE: mean absolute difference between predicted and observed frequency, weighted
+        by voxels.
+        """
         gaps = np.abs(self.predicted - self.observed)
         return float(gaps.sum() / max(self.counts.sum(), 1.0))
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Sums over voxels from which all measures are computed; they are additive."""
+    """Sums over voxels from which all measures are computed; they can be added over cases."""
 
     label_curves: tuple[ReliabilityCurve, ...]  #: (K - 1,) one per label except the background
     top_curve: ReliabilityCurve  #: For the most probable label
@@ -61,7 +65,7 @@ class Reliability:
         is_label = [truth == label for label in range(len(flat))]
         top_is_right = consensus_labels(flat) == truth
         given = np.select(is_label, flat, np.nan)
-        # Half the sum over labels; for two labels this is the (p - y)² of the paper.
+        # Half the sum over labels; for two labels this is (p - y)², as in the paper.
         squares = sum(float(((p - y) ** 2).sum()) for p, y in zip(flat, is_label, strict=True)) / 2
         return cls(
             tuple(ReliabilityCurve.of(p, y) for p, y in zip(flat[1:], is_label[1:], strict=True)),
@@ -123,7 +127,9 @@ class ScalingReport(Part):
 
 @dataclass(frozen=True)
 class ScalingComparison:
-    """The sums from which a report is computed, for reliability diagrams; they are additive."""
+    """Sums from which a report and reliability diagrams are computed; they can be added
+    over cases.
+    """
 
     region_before: Reliability
     region_after: Reliability

@@ -33,7 +33,7 @@ from itk_consensus.storage.files import PathLike
 T = TypeVar("T")
 
 _OWNER = "SampleSegmentations"
-#: Boxes around a structure that have more voxels than this are downsampled to this number.
+#: Boxes around a structure with more voxels than this are downsampled to at most this number.
 _VOXELS_OF_A_VOLUME = 200_000
 
 
@@ -180,7 +180,7 @@ def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
 def _of_label(
     result: FusionResult[Any], label: int
 ) -> tuple[NDArray[np.float64], ReaderDifferences]:
-    """Return the probability of a label, and the differences between raters about it."""
+    """Return the probability of a label, and how raters differ on it."""
 
     def require(holds: bool, problem: str) -> None:
         if not holds:

@@ -56,12 +56,12 @@ class VolumeInterval(NamedTuple):
 
 
 class ReaderDifferences(NamedTuple):
-    """How the raters differ about a structure."""
+    """How the raters differ on a structure."""
 
     number: int  #: Number of raters
-    dice: float  #: Mean over pairs
+    dice: float  #: Mean Dice over pairs of raters
     #: Fraction of their disagreement (1 - Dice) explained by differences in volume; 1 if they draw
-    #: the same contour, only wider or tighter. NaN if they agree.
+    #: the same contour, only larger or smaller. NaN if they agree.
     one_sided: float
 
 
@@ -77,7 +77,7 @@ def reader_differences(overlap: Floats, sizes: Sequence[float]) -> ReaderDiffere
 
 
 def differences_of_label(counts: PairCounts, label: int) -> ReaderDifferences:
-    """Compute how raters differ about the label with the given index."""
+    """Compute how raters differ on the label with the given index."""
     return reader_differences(counts.dice[label], counts.sizes[label].tolist())
 
 
@@ -94,18 +94,20 @@ def differences_of_masks(masks: Sequence[Mask]) -> ReaderDifferences:
 class SampleModel:
     """The random model of samples: a probability, and the correlation length of a field."""
 
-    probability: Singles  #: (\\*box)
-    box: Box  #: The part of the volume with probabilities above 0
+    probability: Singles  #: (\\*box) probability of the structure
+    box: Box  #: Bounding box of the voxels with a probability above 0
     spacing: tuple[float, ...]  #: Voxel size in mm, by array axis
     length: float  #: Correlation length of the field in mm; if infinite, samples are nested
     readers: int
     seed: int
 
     def round_of(self, number: int) -> SampleRound:
-        """Return the samples of one random field, which depends on the seed and this number."""
+        """Return the samples that share one random field, which depends on the seed and on
+        `number`.
+        """
         rng = np.random.default_rng([self.seed, number])
         real, imaginary = (self._field(rng) for _ in range(2))
-        # Cosine of the angle up to which a voxel is inside; outside [-1, 1] where p is 0 or 1.
+        # Cosine of the angle up to which a voxel is inside; beyond [-1, 1] where p is 0 or 1.
         reach = np.cos(np.pi * self.probability)
         reach[self.probability <= 0] = 2
         reach[self.probability >= 1] = -2
@@ -164,7 +166,7 @@ def gaussian_field(
     """
     spread = [_gaussian_weights(*axis, length) for axis in zip(shape, spacing, strict=True)]
     field = rng.standard_normal([matrix.shape[1] for matrix in spread], dtype=np.float32)
-    with blas_threads(1):  # with more threads, they spend longer waiting than working
+    with blas_threads(1):  # with more threads, more time would be spent waiting than working
         for matrix in reversed(spread):
             # The contracted axis becomes the first one, so after all contractions the order is
             # restored.
@@ -173,7 +175,7 @@ def gaussian_field(
 
 
 def _gaussian_weights(extent: int, step: float, length: float) -> Singles:
-    """Return (extent, nodes) weight of each node at each voxel along an axis."""
+    """Return the (extent, nodes) weights of the nodes at each voxel along an axis."""
     places = np.arange(extent) * step
     nodes = np.arange(-3 * length, places[-1] + 3 * length + length / 2, length / 2)
     away = (places[:, None] - nodes) / length
@@ -211,7 +213,7 @@ def fit_samples(
         target = readers.dice + (1 - readers.dice) / ROUND
         inside = _widen(inside, spacing, target, radius)
     model = SampleModel(inside, box, tuple(spacing), inf, readers.number, seed)
-    # Shrinkage: as if there were one more rater, who differed from the others only in volume.
+    # Shrinkage is equivalent to adding one rater who differs from the others only in volume.
     one_sided = (readers.one_sided * (readers.number - 1) + 1) / readers.number
     return _fit_length(model, one_sided, radius)
 
@@ -219,8 +221,8 @@ def fit_samples(
 def pool_blocks(probability: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
     """Average a probability over cubic blocks; return it and the side of a block in voxels.
 
-    Blocks are as small as possible such that the box around the structure holds at most `most` of
-    them; the last ones along an axis are padded with 0.
+    Blocks are as small as possible such that the box around the structure contains at most `most`
+    of them; the last block along an axis is padded with 0.
     """
     box = bounding_box(probability > 0)
     extent = 0 if box is None else prod(side.stop - side.start for side in box)
@@ -286,8 +288,8 @@ def _downsample(model: SampleModel) -> tuple[Singles, Box, tuple[float, ...]]:
 def volume_interval(volumes: Floats, level: float, readers: int) -> VolumeInterval:
     """Return a prediction interval for another rater's volume.
 
-    Samples vary as the raters did; the interval of their log volumes is widened to account for the
-    small number of raters, by the ratio of Student's prediction interval to the normal one.
+    Samples vary as the raters did; to account for the small number of raters, the interval of their
+    log volumes is widened by the ratio of Student's prediction interval to the normal one.
 
     Parameters
     ----------

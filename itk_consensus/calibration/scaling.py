@@ -1,7 +1,7 @@
 """Recalibration of probabilities, fitted to reference segmentations (Guo et al., 2017).
 
-See section 2.8.1 of the paper. A temperature alone cannot correct STAPLE, which is biased, so a
-bias per label is added by default. Isotonic regression assumes only monotonicity.
+See section 2.8.1 of "When Does Consensus Beat Voting?". A temperature alone cannot correct the bias
+of STAPLE, so a bias per label is added by default. Isotonic regression assumes only monotonicity.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ class ScalingTable:
 class LogitScaling(Part):
     """``softmax(ln p / temperature + bias)``."""
 
-    # Slightly wider than the bounds of the fit, to allow for rounding of the logarithm.
-    #: Above 1 softens probabilities, below 1 sharpens them.
+    # Slightly wider than the bounds of the fit, to allow for rounding of the logarithm
+    #: Values above 1 soften probabilities, values below 1 sharpen them.
     temperature: Annotated[float, Real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
-    #: Added to each label's logit; the background's is 0.
+    #: Constant added to the logit of each label; 0 for the background.
     bias: Annotated[tuple[float, ...], Each(Real(-_LARGEST_BIAS, _LARGEST_BIAS), 2)]
 
     @property
@@ -160,7 +160,7 @@ class IsotonicScaling(Part):
         curves = zip(probabilities, self.knots, self.values, strict=True)
         scaled = np.stack([np.interp(p, knots, values) for p, knots, values in curves])
         total = scaled.sum(axis=0)
-        # If all curves are 0 there was no reference data, so all labels get the same probability.
+        # If all curves are 0, there were no reference data, so all labels get the same probability.
         scaled[:, total == 0] = 1.0
         return list(scaled / scaled.sum(axis=0))
 
@@ -208,11 +208,12 @@ class ScalingRecord(CalibrationRecord):
     method: Annotated[str, Choice(METHODS)]
     scaling: Annotated[Scaling, OnePart(LogitScaling, IsotonicScaling)]
     labels: Annotated[int, Integer(2, 2**16)]  #: K, including the background
-    number: Annotated[int, Integer(1), "n"]  #: Number of cases it was fitted to
+    number: Annotated[int, Integer(1), "n"]  #: Number of cases to which the scaling was fitted
     region_margin: Annotated[float, Real(0.0), "region_margin_mm"]
     probability_is_vote_fraction: Annotated[bool, Boolean()]
     rater_count: Annotated[int | None, optional(Integer(1))]
-    report: Annotated[ScalingReport, OnePart(ScalingReport)]  #: On the fitted cases
+    #: Reliability on the cases used in the fit
+    report: Annotated[ScalingReport, OnePart(ScalingReport)]
     versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
 
     @property
@@ -249,7 +250,7 @@ FOLDS = 5
 
 
 class ScalingChoice(NamedTuple):
-    """A scaling, and its cross-validated mean log loss in nats per voxel."""
+    """A scaling, with the cross-validated mean log loss in nats per voxel."""
 
     scaling: Scaling  #: The identity if `after` is not below `before`
     before: float  #: Loss without scaling; NaN for a single case, which cannot be cross-validated

@@ -1,4 +1,4 @@
-"""Scoring of one case of a conformal band."""
+"""Scoring of one case for a conformal band."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from itk_consensus.votes.label_stack import LabelStack
 
 @dataclass(frozen=True)
 class ScoredCase:
-    """The data of a case that a calibration needs."""
+    """The data of a case that are needed for calibration."""
 
     distributions: tuple[ScoreDistribution, ...]  #: Scores of the reference's voxels, by label
     facts: CaseFacts
@@ -48,7 +48,7 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> Score
 
 
 def is_circular(case: ProbabilityCase) -> bool:
-    """Whether the reference equals the consensus and so cannot be used to calibrate it."""
+    """Return whether the reference equals the consensus and so cannot be used to calibrate it."""
     return np.array_equal(case.reference_labels(), case.consensus)
 
 

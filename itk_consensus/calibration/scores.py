@@ -30,7 +30,9 @@ TIE_DECIMALS = 9
 
 
 def exact_decimal(number: float) -> Fraction:
-    """Return the exact decimal value: .1 of 30 is then 3, although binary .1 is slightly more."""
+    """Return the decimal value of a number exactly: 0.1 of 30 is then 3, although binary
+    0.1 is slightly more.
+    """
     return Fraction(str(number))
 
 
@@ -43,7 +45,7 @@ class ScoreDistribution:
 
     @classmethod
     def of(cls, scores: NDArray[Any]) -> ScoreDistribution:
-        """Make the distribution of scores that are given in any order."""
+        """Create the distribution of scores given in any order."""
         values, counts = np.unique(scores, return_counts=True)
         return cls(values.astype(np.float64), np.cumsum(counts, dtype=np.int64))
 
@@ -69,7 +71,7 @@ class ScoreDistribution:
         return float(self.values[np.searchsorted(self.cumulative, rank)])
 
     def threshold_for(self, tolerance: float) -> float:
-        """Return the smallest threshold exceeded by at most a share `tolerance` of the voxels."""
+        """Return the smallest threshold that at most a share `tolerance` of the voxels exceed."""
         return self.smallest(self.total - int(exact_decimal(tolerance) * self.total))
 
     def missed_share(self, threshold: float) -> float:
@@ -83,11 +85,11 @@ class ScoreDistribution:
 
 @dataclass(frozen=True)
 class ScoreMaps:
-    """Scores inside a box; outside it, only the background is possible."""
+    """Scores inside a box, outside which only the background is possible."""
 
     box: Box  #: The part of the volume that the arrays cover
     scores: tuple[NDArray[np.float64], ...]  #: One map per label, background first
-    region: NDArray[np.bool_]  #: Voxels no farther than the margin from the consensus
+    region: NDArray[np.bool_]  #: Voxels within the margin around the consensus
 
     def distributions(self, reference: NDArray[Any]) -> tuple[ScoreDistribution, ...]:
         """Return the distribution of each label's scores over the reference voxels of that label.
@@ -122,7 +124,7 @@ def distance_scores(
         Label of each voxel of the whole volume.
     margin : float
         Width of the region around the consensus, in mm.
-    spreads : sequence of K float
+    One per label, in mm; 1 for scores in mm. With two labels, both are equal.
         One per label, in mm; 1 to score in mm. With two labels both are equal.
     """
     labels = consensus[box]
@@ -145,7 +147,9 @@ def probability_scores(
     spacing: Sequence[float],
     margin: float,
 ) -> ScoreMaps:
-    """Compute each label's negative log-odds; outside the region, only background is possible."""
+    """Compute each label's negative log-odds; outside the region, only the background is
+    possible.
+    """
     region = signed_distance(consensus[box] != 0, spacing) <= margin
     scores = [_negative_log_odds(p[box]) for p in probabilities]
     if len(scores) == 1:
@@ -164,7 +168,9 @@ def _negative_log_odds(probability: NDArray[Any]) -> NDArray[np.float64]:
 def prediction_sets(
     scores: Sequence[NDArray[np.float64]], thresholds: Sequence[float]
 ) -> NDArray[np.bool_]:
-    """Return a (K, \\*shape) mask of labels whose scores are within their or a common threshold."""
+    """Return a (K, \\*shape) mask of labels whose scores do not exceed their own or a
+    common threshold.
+    """
     each = list(thresholds) * (len(scores) if len(thresholds) == 1 else 1)
     return np.stack([score <= tau for score, tau in zip(scores, each, strict=True)])
 

@@ -35,9 +35,10 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
     The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
-    the reliability before and after scaling, in the region and in the whole image; it warns if the
-    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
-    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
+    the reliability before and after scaling, in the region and in the whole image. A warning is
+    issued if the ECE increases. If scaling does not reduce the cross-validated log loss,
+    probabilities are left unchanged, also with a warning. Scaled probabilities are calibrated on
+    average, not for each case.
     """
 
     record_class = ScalingRecord

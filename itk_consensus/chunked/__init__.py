@@ -1,1 +1,1 @@
-"""Volumes larger than memory, fused chunk by chunk by dask."""
+"""Fusion of volumes larger than memory, chunk by chunk with dask."""

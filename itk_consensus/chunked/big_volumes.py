@@ -1,8 +1,9 @@
-"""Label volumes larger than memory, fused from disk to disk: zarr stores, or image files by slabs.
+"""Fusion of label volumes larger than memory, from disk to disk: zarr stores, or image files read
+in slabs.
 
-Volumes are read as dask arrays whose blocks are whole chunks. The graph of `chunked/graph.py` is
-computed by the caller's dask client if there is one, else by threads. Finished blocks are recorded,
-so the same call resumes a run, however it was stopped.
+Volumes are read as dask arrays whose blocks are whole chunks. The graph built by `chunked/graph.py`
+is computed by the caller's dask client if there is one, otherwise by threads. Finished blocks are
+recorded, so that repeating a call resumes an interrupted run.
 """
 
 from __future__ import annotations
@@ -48,20 +49,20 @@ from itk_consensus.images.geometry import check_same_space
 from itk_consensus.space.boxes import Box
 from itk_consensus.storage.locking import exclusive_lock
 
-#: Approximate number of voxels of a block: enough to make the overhead of a task negligible.
+#: Approximate number of voxels per block: enough to make the overhead of a task negligible.
 BLOCK_VOXELS = 1 << 24
 
-#: Called with the fraction of the work done, and a description of the current task.
+#: Called with the fraction of the work that is done and a description of the current task.
 Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class VolumeInputs:
-    """Volumes on disk as dask arrays; every pass reads its blocks, with their halo, again."""
+    """Volumes on disk as dask arrays; each pass reads the blocks and their halo anew."""
 
     raters: tuple[VolumeFile, ...]
-    masks: tuple[VolumeFile, ...]  #: At most one
-    block: tuple[int, ...]  #: Size of a block
+    masks: tuple[VolumeFile, ...]  #: At most one mask
+    block: tuple[int, ...]  #: Block size per array axis
 
     @cached_property
     def layout(self) -> Layout:
@@ -77,14 +78,16 @@ class VolumeInputs:
         ]
 
     def box(self, place: Place) -> Box:
-        """The voxels of a block."""
+        """Return the position of a block in the volume."""
         return tuple(
             _spans(sizes, 0)[at] for sizes, at in zip(self.layout.chunks, place, strict=True)
         )
 
 
 def _spans(sizes: Sequence[int], reach: int) -> list[slice]:
-    """Ranges of blocks with these sizes along an axis, extended by `reach` on both sides."""
+    """Return the ranges of blocks with these sizes along an axis, extended by `reach` on both
+    sides.
+    """
     ends = zip(sizes, accumulate(sizes), strict=True)
     return [slice(max(end - n - reach, 0), min(end + reach, sum(sizes))) for n, end in ends]
 
@@ -94,7 +97,9 @@ def _read(volume: VolumeFile, axes: Sequence[Sequence[slice]], block_id: Any = (
 
 
 def block_size(volume: VolumeFile, wanted: Sequence[int] | None = None) -> tuple[int, ...]:
-    """Size of a block: whole chunks, so that no two blocks write to the same one."""
+    """Return the block size: a multiple of the chunk size, so that no two blocks write to the same
+    chunk.
+    """
     chunks = [min(c, n) for c, n in zip(volume.chunks, volume.shape, strict=True)]
     if wanted is not None:
         return tuple(
@@ -129,25 +134,25 @@ def fuse_volumes(
     inputs : sequence of Path
         Zarr arrays, OME-Zarr images or image files on the same grid, one per rater.
     output : Path
-        The store. Until it is finished, the state of the run is in a folder next to it.
+        The store. Until it is finished, the state of the run is kept in a folder next to it.
     filter_ : LabelFusionFilter
-        Without images among its parameters.
+        The filter; its parameters must not contain images.
     mask : Path, optional
-        Voxels to fuse, as for MaskImage.
+        Mask of the voxels to fuse, as for MaskImage.
     block : sequence of int, optional
-        Size of a block, rounded up to whole chunks.
+        Block size per axis, rounded up to whole chunks.
     overwrite : bool
         Whether an existing store may be replaced.
     report : callable
-        Called with the fraction of the work done, and a description of the current task.
+        Called with the fraction of the work that is done and a description of the current task.
     after_reading : callable
         Called with remarks about the raters after the first pass.
 
     Returns
     -------
     dict
-        The filter's measurements by name, ``Labels`` and, if votes were counted by pattern, an
-        ``Assessment`` by all rules that need no voxels.
+        The filter's measurements by name, ``Labels`` and, if vote patterns were counted, an
+        ``Assessment`` by all rules that do not need voxels.
 
     Raises
     ------
@@ -168,7 +173,8 @@ def fuse_volumes(
         first = volumes.raters[0]
         types = [volume.dtype for volume in volumes.raters]
         work = work_of(filter_, first.shape, first.spacing, types, volumes.raters)
-        # Everything that the result depends on, by content and role: equal plans give equal blocks.
+        # The plan identifies everything that determines the result, by content and role: runs with
+        # equal plans have equal blocks.
         plan = {
             "filter": repr(filter_),
             "version": itk_consensus.__version__,
@@ -191,7 +197,7 @@ def fuse_volumes(
 def _opened(
     inputs: Sequence[Path], masks: Sequence[Path], filter_: LabelFusionFilter, block: Any
 ) -> VolumeInputs:
-    # Workers of a cluster may have another working directory.
+    # Absolute paths are used, since the workers of a cluster may have another working directory.
     volumes = [open_volume(path.absolute()) for path in (*inputs, *masks)]
     check_same_space(
         [volume.geometry for volume in volumes],
@@ -217,7 +223,7 @@ def _noted(filter_: LabelFusionFilter, block: Block) -> InputNotes:
 
 @dataclass(frozen=True)
 class VolumeRun:
-    """The passes over volumes; each processes only the blocks that are not done yet."""
+    """The passes over the volumes; each processes only the blocks that are not finished."""
 
     work: ChunkedWork
     inputs: VolumeInputs
@@ -243,7 +249,7 @@ class VolumeRun:
         return context
 
     def _conclude(self, number: int, kept: Any, context: Any) -> Any:
-        """Merge the results of a pass in all blocks; return the context for the next pass."""
+        """Merge the results of a pass over all blocks; return the context for the next pass."""
         stage = f"context-{number}"
         found = self.record.load(stage, ()) if self.work.concludes_at_length else None
         if found is None:
@@ -254,7 +260,7 @@ class VolumeRun:
         return found
 
     def write(self, context: Any, dtype: np.dtype[Any]) -> None:
-        """Write every block that is missing or damaged, then the coarser levels of the pyramid."""
+        """Write every missing or damaged block, then the coarser levels of the image pyramid."""
         store, like, last = self.record.store, self.inputs.raters[0], len(self.work.depths) - 1
         answer = dask.delayed(
             self.work.answer(context, Request("label_image", (), dtype)), traverse=False
@@ -286,12 +292,12 @@ class VolumeRun:
             return False
 
     def _kept(self, number: int) -> Any:
-        """Results of a pass in each block, read lazily from the record."""
+        """Return the results of a pass for each block, read lazily from the record."""
         blocks = tuple(map(len, self.inputs.layout.chunks))
         return one_each(_load, blocks, record=self.record, stage=_stage(number))
 
     def _compute(self, tasks: Any, number: int, is_done: Callable[[Place], bool]) -> None:
-        """Compute the blocks that are not done; the record of each is checked for damage."""
+        """Compute the unfinished blocks; the record of each block is checked for damage."""
         delayed, passes = tasks.to_delayed(), len(self.work.depths)
         doing = "writing" if number == passes - 1 else "counting votes"
         places = list(np.ndindex(delayed.shape))
@@ -340,7 +346,7 @@ def _hash(voxels: Array) -> str:
 
 
 def _client() -> Any:
-    """The dask client of the caller; None if there is none."""
+    """Return the caller's dask client; None if there is none."""
     distributed = sys.modules.get("distributed")
     try:
         return None if distributed is None else distributed.get_client()
@@ -349,7 +355,7 @@ def _client() -> Any:
 
 
 class _Counting(Callback):  # type: ignore[misc]
-    """Callback of dask that reports how many of the given tasks are done."""
+    """Dask callback that reports how many of the given tasks are finished."""
 
     def __init__(self, keys: set[Any], after: Callable[[int], None]) -> None:
         self.keys, self.after, self.count = keys, after, 0

@@ -1,9 +1,10 @@
-"""Chunked fusions that need neighbouring voxels or objects, on the compressed votes of all chunks.
+"""Chunked fusion with methods that need neighbouring voxels or objects, on the compressed votes of
+all chunks.
 
-Each chunk is encoded by the worker that has it. The fusion runs in one process, which holds the
+Each chunk is encoded by the worker that holds it. The fusion runs in one process, which holds the
 compressed votes of the whole volume (a few per cent of its size) and processes them in blocks. Then
-every chunk is written separately. Blocks depend on the volume only, so results do not depend on
-chunks.
+every chunk is written separately. The division into blocks depends only on the volume, so results
+do not depend on the chunks.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ from itk_consensus.votes.uncertainty import uncertainty
 if TYPE_CHECKING:
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
-#: Side, in voxels, of the compressed parts: small, since a block is read with a halo.
+#: Side length, in voxels, of the separately compressed parts: small, since blocks are read with a
+#: halo.
 _PACKED_SIDE = 64
 
-#: Start and end along each axis; a record cannot store slices.
+#: Start and end along each axis, as tuples because a record cannot store slices.
 Place = tuple[tuple[int, int], ...]
 
 
@@ -49,50 +51,50 @@ class ChunkVotes(NamedTuple):
     """The votes of a chunk."""
 
     place: Place
-    table: DecisionPatterns  #: Without codes
+    table: DecisionPatterns  #: Pattern table without the code of each voxel
     codes: PatternCodes
 
 
 class BlockSummary(NamedTuple):
-    """The votes of some chunks."""
+    """The votes of one or several chunks."""
 
     patterns: PatternSummary
     chunks: tuple[ChunkVotes, ...]
 
 
 class BlockContext(NamedTuple):
-    """The decision over all chunks, in blocks."""
+    """The fused result of all chunks, stored in blocks."""
 
     labels: tuple[int, ...]
-    #: Starts and ends of the blocks along each axis, and of each block the label indices or, of
-    #: another output, its values, compressed or as one number.
+    #: Starts and ends of the blocks along each axis; then, for each block, its label indices (or
+    #: its values, for outputs other than label maps), compressed or as a single number if constant.
     cuts: tuple[tuple[int, ...], ...]
     parts: tuple[Any, ...]
     estimate: Any
-    #: Rows of votes and answer that occur together, without codes, and the answer of each: a label
-    #: index.
+    #: Combinations of votes and resulting label that occur, without codes of voxels, and the label
+    #: index that results for each.
     patterns: DecisionPatterns
     answers: NDArray[np.int64]
 
 
 class BlockAnswer(NamedTuple):
-    """The output by block, and what is written for it."""
+    """The output in blocks, and the values needed to write it."""
 
     context: BlockContext
-    dtype: np.dtype[Any]  #: Of the blocks
+    dtype: np.dtype[Any]  #: Data type of the output
     #: Label values by label index; the last two are for the codes of `votes.ties`. None if the
-    #: blocks are the output's values.
+    #: blocks contain the output's values themselves.
     values: Array | None
 
 
 @dataclass(frozen=True)
 class BlockWork:
-    """A filter that fuses votes in blocks."""
+    """Passes of a filter that fuses votes in blocks."""
 
-    filter_: LabelFusionFilter  #: Without images
+    filter_: LabelFusionFilter  #: The filter, without images among its parameters
     shape: tuple[int, ...]  #: Shape of the volume
     spacing: tuple[float, ...]  #: Voxel size per array axis
-    #: The output that is made; None: label maps.
+    #: The requested output; None for label maps.
     request: Request | None = None
 
     reads_once: ClassVar[bool] = True
@@ -150,7 +152,7 @@ class BlockWork:
         promised = np.dtype(request.dtype)
         if self.request is not None:
             return BlockAnswer(context, promised, None)
-        # Outside the mask is background.
+        # Voxels outside the mask are background.
         values = [*context.labels, 0, 0]
         if (context.answers == UNDECIDED).any():
             values[-1] = self.filter_.undecided_label(context.labels, promised)
@@ -176,7 +178,7 @@ def _probabilities(
     request: Request,
     box: Box,
 ) -> NDArray[Any]:
-    """Compute an output from the probabilities in a box."""
+    """Compute an output from the probabilities within a box."""
     (asked,) = request.arguments
     out = np.zeros([part.stop - part.start for part in box], request.dtype)
     if request.method == "probability_image":
@@ -197,7 +199,9 @@ def _probabilities(
 def _answers(
     patterns: DecisionPatterns, decision: Blocked
 ) -> tuple[DecisionPatterns, NDArray[np.int64]]:
-    """Count voxels inside the mask by votes and answer: a table of both, without codes."""
+    """Count the voxels inside the mask by votes and resulting label; return a table of both,
+    without codes.
+    """
     codes, span = cast(Blocked, patterns.codes), patterns.number_of_labels - BACKGROUND
     found: dict[int, int] = {}
     for at, box in enumerate(decision.boxes):
@@ -213,7 +217,7 @@ def _answers(
 
 
 def _counted(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct values, and how often each occurs."""
+    """Return the distinct values and how often each occurs."""
     if values.max(initial=0) > values.size:
         return np.unique(values, return_counts=True)
     counts = np.bincount(values.reshape(-1))
@@ -224,7 +228,7 @@ def _counted(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 def _with_codes(
     table: DecisionPatterns, chunks: Sequence[ChunkVotes], shape: tuple[int, ...]
 ) -> DecisionPatterns:
-    """The table of the volume with the codes of all chunks, in blocks."""
+    """Return the pattern table of the volume with the codes of all chunks, in blocks."""
     whole = tuple(slice(0, size) for size in shape)
     cuts = []
     for axis, length in enumerate(shape):

@@ -1,4 +1,4 @@
-"""ChunkedResult: the outputs for dask arrays, which are lazy dask arrays."""
+"""ChunkedResult: the result for dask arrays, whose outputs are lazy dask arrays."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import DecisionTable, Fusion
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
-if TYPE_CHECKING:  # which imports dask
+if TYPE_CHECKING:  # this module imports dask
     from itk_consensus.chunked.graph import ChunkedInputs
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
 
-#: Rules of an assessment that look at voxels; of chunks they are left out.
+#: Assessment rules that need voxels; they are omitted for chunked volumes.
 RULES_OF_VOXELS = (
     *("mirrored mask", "shifted mask"),
     *("gaps between slices", "cut at the border", "surface Dice"),
@@ -48,14 +48,14 @@ RULES_OF_VOXELS = (
 
 @dataclass(frozen=True, eq=False)
 class ChunkedResult(Result):
-    """The result of an Execute on dask arrays, as `FusionResult` is for images in memory."""
+    """Result of Execute on dask arrays; counterpart of `FusionResult` for images in memory."""
 
     reads_inputs = True
 
     work: ChunkedWork
     inputs: ChunkedInputs
-    dtype: np.dtype[Any]  #: Dtype of label maps, from the dtypes of the inputs
-    filter_: LabelFusionFilter  #: Without images
+    dtype: np.dtype[Any]  #: Data type of label maps, derived from those of the inputs
+    filter_: LabelFusionFilter  #: The filter, without images among its parameters
     memo: Memo = field(default_factory=Memo, repr=False)
 
     def label_image(self) -> Any:
@@ -76,12 +76,12 @@ class ChunkedResult(Result):
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """The labels that occur; reading them computes the gathering passes."""
+        """The labels that occur; accessing them computes the gathering passes."""
         return self._estimated.labels
 
     @property
     def estimate(self) -> Any:
-        """The method's own numbers; reading them computes the gathering passes."""
+        """The method's own estimates; accessing them computes the gathering passes."""
         return self._estimated.estimate
 
     def measured(self, measurement: Measurement[Any]) -> Any:
@@ -93,7 +93,9 @@ class ChunkedResult(Result):
         return False
 
     def as_table(self) -> FusionResult[Any]:
-        """What is known without voxels, for an assessment; asking computes the gathering passes."""
+        """The part of the result that is known without voxels, for an assessment; accessing it
+        computes the gathering passes.
+        """
         shape = tuple(map(sum, self.inputs.layout.chunks))
         return table_result(self.filter_, self._estimated, ArrayGeometry.of_shape(shape))
 
@@ -110,7 +112,7 @@ class ChunkedResult(Result):
 
 
 def promised_result(filter_: LabelFusionFilter, arrays: Any) -> ChunkedResult:
-    """Make the lazy outputs of a filter for dask arrays, from their shapes and dtypes only."""
+    """Create lazy outputs of a filter for dask arrays, from their shapes and data types only."""
     from itk_consensus.chunked.graph import ArrayInputs
 
     owner = filter_.GetName()
@@ -144,7 +146,7 @@ def promised_result(filter_: LabelFusionFilter, arrays: Any) -> ChunkedResult:
 
 @dataclass(frozen=True)
 class TableFusion(Fusion):
-    """An answer of which is known how often it occurs with which votes, but not where."""
+    """A fusion known only by how often each vote pattern occurs with each label, not where."""
 
     table: DecisionTable
 
@@ -166,7 +168,7 @@ class TableFusion(Fusion):
 
 @dataclass(frozen=True)
 class VoteTableFusion(TableFusion):
-    """The same of a method whose answer follows from votes alone."""
+    """The same for methods whose result depends only on the votes."""
 
     follows_votes = True
 
@@ -174,12 +176,12 @@ class VoteTableFusion(TableFusion):
 def table_result(
     filter_: LabelFusionFilter, estimated: Estimated, geometry: ImageGeometry
 ) -> FusionResult[Any]:
-    """A result without voxels, which findings, verdict and agreement can be made from.
+    """Return a result without voxels, from which findings, verdict and agreement can be derived.
 
     Raises
     ------
     InputError
-        The filter does not count which votes and answers occur together.
+        The filter does not count combinations of votes and resulting labels.
     """
     table = estimated.table
     if table is None:
@@ -191,7 +193,8 @@ def table_result(
     patterns = table.patterns
     if patterns.number_of_voxels < math.prod(geometry.shape):
         patterns = replace(patterns, outside_code=len(patterns.counts))  # there is a mask
-    # Near copies show in voxels only, where Consensus has looked for them; equal masks do here.
+    # Near copies can be detected only from voxels, as Consensus has done; here only equal masks are
+    # found.
     copies = getattr(estimated.estimate, "copied_raters", same_masks(patterns))
     alone = set(range(patterns.number_of_raters)).difference(*copies)
     groups = [*map(list, copies), *([rater] for rater in sorted(alone))]
@@ -217,12 +220,12 @@ def work_of(
     types: Sequence[np.dtype[Any]],
     raters: Sequence[Any],
 ) -> ChunkedWork:
-    """Make the passes that run a filter on chunks.
+    """Create the passes that run a filter on chunks.
 
     Raises
     ------
     InputError
-        The filter cannot give an exact result in chunks.
+        The filter cannot compute an exact result in chunks.
     """
     filter_.require_chunks(shape, types)
     bare = filter_.without_images()

@@ -29,20 +29,23 @@ from itk_consensus.chunked.passes import (
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import working
 
-#: Number of summaries that are merged at a time, in a tree.
+#: Number of summaries that are merged at a time, in a tree reduction.
 _BRANCHES = 16
 
 
 class Layout(NamedTuple):
-    """The meaning of a block's arrays, in their order, and the chunks of the volume."""
+    """The roles of a block's arrays, in order, and the chunks of the volume."""
 
-    present: tuple[bool, ...]  #: Which raters are not missing; only these have an array
-    #: Of the images that follow the raters; a number means the mask of that rater's masked array.
+    present: tuple[bool, ...]  #: Whether each rater is present; missing raters have no array
+    #: Roles of the images that follow the raters; a number stands for the mask of that rater's
+    #: masked array.
     keys: tuple[ImageKey | int, ...]
     chunks: tuple[tuple[int, ...], ...]
 
     def block(self, arrays: Sequence[Array], place: Sequence[int], depth: Depth) -> Block:
-        """Make the block at a position in the grid of chunks from its arrays, which have a halo."""
+        """Assemble the block at a position in the grid of chunks from its arrays, which include a
+        halo.
+        """
         following = iter(arrays)
         raters = [next(following) if here else None for here in self.present]
         images: dict[ImageKey, Array] = {}
@@ -65,30 +68,30 @@ class ChunkedInputs(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """The meaning and the chunks of the arrays."""
+        """The roles and the chunks of the arrays."""
 
     def with_halo(self, number: int, depth: Depth) -> list[Any]:
-        """Make a dask array of each image for pass `number`, whose blocks have a halo."""
+        """Return a dask array for each image for pass `number`, whose blocks have a halo."""
 
 
 @dataclass(frozen=True)
 class ArrayInputs:
-    """Dask arrays of one shape and one chunking, each read once.
+    """Dask arrays of equal shape and chunks, each read only once.
 
-    A graph in which two passes read the same chunk would keep it in memory in between. So chunks
-    that several passes need are kept compressed, at a few per cent of their size for labels, and
-    each pass decompresses them.
+    If two passes of a graph read the same chunk, dask would keep it in memory between them.
+    Therefore, chunks that several passes need are kept compressed (label chunks take a few per cent
+    of their size), and each pass decompresses them.
     """
 
     layout: Layout
-    arrays: tuple[Any, ...]  #: Raters first; chunks are compressed if there are `types`
+    arrays: tuple[Any, ...]  #: Raters first; chunks are compressed if `types` is not empty
     types: tuple[np.dtype[Any], ...] = ()
 
     @classmethod
     def make(
         cls, raters: Sequence[Any], images: Mapping[ImageKey, Any], work: ChunkedWork
     ) -> ArrayInputs:
-        """Rechunk all arrays like the first, with no chunk thinner than the halo."""
+        """Rechunk all arrays like the first one, with no chunk thinner than the halo."""
         first = next(array for array in raters if array is not None)
         deepest = [max(depths) for depths in zip(*work.depths, strict=True)]
         chunks = tuple(
@@ -100,7 +103,8 @@ class ArrayInputs:
             lazy = array if isinstance(array, da.Array) else da.from_array(array, chunks=chunks)
             return lazy.rechunk(chunks).map_blocks(_plain, dtype=lazy.dtype, meta=lazy._meta)
 
-        # Split masked arrays into data and mask first: dask loses the mask when it joins chunks.
+        # Masked arrays are split into data and mask first, since dask loses the mask when it joins
+        # chunks.
         gaps = {j: da.ma.getmaskarray(array) for j, array in enumerate(raters) if _is_masked(array)}
         data = [array if j not in gaps else da.ma.getdata(array) for j, array in enumerate(raters)]
         others: dict[ImageKey | int, Any] = dict(images) | gaps
@@ -115,9 +119,10 @@ class ArrayInputs:
         if not self.types:
             return list(self.arrays)
         chunks = self.layout.chunks
-        # An axis with a single chunk has no neighbours.
+        # An axis with a single chunk needs no halo.
         reach = {axis: side * (len(chunks[axis]) > 1) for axis, side in enumerate(depth)}
-        # Without the number, two passes would share a key, whose value dask would keep in memory.
+        # The pass number keeps two passes from sharing a key, whose value dask would keep in
+        # memory.
         whole = [
             mapped(_unpack, dtype, chunks, packed, number=number)
             for packed, dtype in zip(self.arrays, self.types, strict=True)
@@ -135,7 +140,7 @@ def gathered(
     context: Any,
     note: Callable[[Block], Any] | None = None,
 ) -> Any:
-    """Make an object array of the results of a pass in each chunk, with the notes of `note`."""
+    """Return an object array of the results of a pass by chunk, with the notes of `note`."""
     arrays = inputs.with_halo(number, work.depths[number])
     blocks = tuple(map(len, inputs.layout.chunks))
     layout = inputs.layout
@@ -144,7 +149,7 @@ def gathered(
 
 
 def each(found: Any, name: str) -> list[Any]:
-    """Get one field of each chunk's result, without moving the other fields."""
+    """Return one field of each chunk's result, without transferring the other fields."""
     part = dask.delayed(_part, pure=True)
     return [part(one, name) for one in found.to_delayed().ravel()]
 
@@ -163,7 +168,9 @@ def merged(work: ChunkedWork, number: int, summaries: Sequence[Any]) -> Any:
 def written(
     work: ChunkedWork, inputs: ChunkedInputs, found: Any, answer: Any, dtype: DTypeLike
 ) -> Any:
-    """Make an output; `found` is the result of the first pass, for work that reads once."""
+    """Return an output; `found` is the result of the first pass, for work that reads its input only
+    once.
+    """
     layout, last = inputs.layout, len(work.depths) - 1
     arrays = [found] if work.reads_once else inputs.with_halo(last, work.depths[last])
     known = {"work": work, "layout": layout, "answer": answer}
@@ -171,7 +178,7 @@ def written(
 
 
 def lazy_output(work: ChunkedWork, inputs: ChunkedInputs, request: Request) -> Any:
-    """Make an output as a dask array with the inputs' chunks."""
+    """Return an output as a dask array with the inputs' chunks."""
     work = work.for_output(request)
     found, context = _passed(work, inputs)
     answer = dask.delayed(work.answer, pure=True)(context, request)
@@ -186,7 +193,7 @@ def estimated(work: ChunkedWork, inputs: ChunkedInputs) -> Estimated:
 
 
 def _passed(work: ChunkedWork, inputs: ChunkedInputs) -> tuple[Any, Any]:
-    """Results of the last gathering pass in each chunk, and its context."""
+    """Return the results of the last gathering pass for each chunk, and its context."""
     found = context = None
     for number in range(len(work.depths) - 1):
         found = gathered(work, inputs, number, context)
@@ -199,13 +206,15 @@ def _passed(work: ChunkedWork, inputs: ChunkedInputs) -> tuple[Any, Any]:
 
 
 def one_each(function: Any, blocks: Sequence[int], *arrays: Any, **keywords: Any) -> Any:
-    """Make an object array with the return value of a function for each block."""
+    """Return an object array with the return value of a function for each block."""
     chunks = tuple((1,) * number for number in blocks)
     return mapped(partial(_wrapped, function), object, chunks, *arrays, **keywords)
 
 
 def mapped(function: Any, dtype: DTypeLike, chunks: Any, *arrays: Any, **keywords: Any) -> Any:
-    """Make an array with these chunks by a function of the chunks of any number of arrays."""
+    """Return an array with these chunks, computed by a function from the chunks of any number of
+    arrays.
+    """
     meta = np.empty((0,) * len(chunks), dtype)
     return da.map_blocks(function, *arrays, **keywords, dtype=meta.dtype, chunks=chunks, meta=meta)
 

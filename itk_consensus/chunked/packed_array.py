@@ -1,4 +1,4 @@
-"""Compressed arrays of labels or codes, which are mostly repetitions."""
+"""Compressed arrays of labels or codes, which consist mostly of repeated values."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 from numcodecs import Blosc
 from numpy.typing import NDArray
 
-#: Bits of equal significance are stored together: with few labels, most of them are zero.
+#: Bits of equal significance are stored together; with few labels, most of these bits are zero.
 _CODEC = Blosc("lz4", clevel=1, shuffle=Blosc.BITSHUFFLE)
 
-#: Parts are below the codec's limit of two gigabytes.
+#: Arrays are compressed in parts smaller than the codec's limit of two gigabytes.
 _MOST_BYTES = 1 << 30
 
 
 class PackedArray(NamedTuple):
-    """A compressed array; it contains only bytes, so that it can be sent to workers and saved."""
+    """A compressed array that contains only bytes, so that it can be sent to workers and saved."""
 
     shape: tuple[int, ...]
     dtype: str

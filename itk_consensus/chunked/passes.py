@@ -1,8 +1,9 @@
-"""The passes over a chunked volume: gather from all chunks, then write each chunk.
+"""The passes over a chunked volume: gather data from all chunks, then write each chunk.
 
-Counts of votes can be added, so a fusion without a spatial term gathers decision patterns, infers
-once, and looks up the answer in every chunk. A fusion that needs neighbouring voxels gets chunks
-with a halo. Both are exact: the result of a chunk is that of the whole volume.
+Vote counts are additive, so a fusion without a spatial term gathers decision patterns, runs
+inference once, and looks up the result for every chunk. A fusion that needs neighbouring voxels
+receives chunks with a halo. Both are exact: the result for a chunk equals that for the whole
+volume.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from itk_consensus.votes.fusions import DecisionTable
 
 Array = NDArray[Any]
 
-#: Name of the parameter whose value an image is, and the index if the value is a list.
+#: Name of the parameter that the image is a value of, and its index if the parameter is a list.
 ImageKey = tuple[str, int | None]
 
 #: Width of the halo of a pass on each side of a chunk, in voxels per axis.
@@ -31,20 +32,20 @@ class Block(NamedTuple):
 
     raters: tuple[Array | None, ...]  #: Labels of each rater; None for missing ones
     images: Mapping[ImageKey, Any]  #: Masks and other images on the same grid
-    core: Box  #: The chunk without its halo, in these arrays
-    box: Box  #: The chunk without its halo, in the volume
+    core: Box  #: Position of the chunk without its halo in these arrays
+    box: Box  #: Position of the chunk without its halo in the volume
 
 
 class Gathered(NamedTuple):
     """The result of a gathering pass for a chunk."""
 
-    summary: Any  #: Merged over all chunks
-    codes: Any = None  #: For work that `reads_once`: the encoded chunk, for `write`
-    notes: Any = None  #: Remarks about the chunk for the caller of the pass
+    summary: Any  #: Summary that is merged over all chunks
+    codes: Any = None  #: For work with `reads_once`: the encoded chunk, which is passed to `write`
+    notes: Any = None  #: Remarks about the chunk for the caller
 
 
 class Request(NamedTuple):
-    """A requested output: a method of `FusionResult`, its arguments, and the declared dtype."""
+    """A requested output: a method of `FusionResult`, its arguments, and the declared data type."""
 
     method: str
     arguments: tuple[Any, ...]
@@ -56,17 +57,17 @@ class Estimated(Result):
     """The measurements over all chunks."""
 
     labels: tuple[int, ...]  #: The labels that occur, in ascending order
-    estimate: Any  #: The method's own numbers; None if it has none
-    #: How often raters and answer said what together; None if nobody counted.
+    estimate: Any  #: The method's own estimates; None if it has none
+    #: How often each combination of votes and resulting label occurs; None if not counted.
     table: DecisionTable | None = None
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class ChunkedWork(Protocol):
-    """The passes of a filter over a volume. Picklable, and without voxels."""
+    """The passes of a filter over a volume; picklable and without voxel data."""
 
     def for_output(self, request: Request) -> ChunkedWork:
-        """The work that makes an output; its passes may keep more than others need."""
+        """Return the work that computes an output; its passes may keep additional data."""
 
     @property
     def reads_once(self) -> bool:
@@ -90,10 +91,10 @@ class ChunkedWork(Protocol):
         """Compute the context of the next pass from the summary of all chunks."""
 
     def answer(self, context: Any, request: Request) -> Any:
-        """Compute what every chunk needs in order to be written."""
+        """Compute the data that is needed to write every chunk."""
 
     def estimated(self, context: Any) -> Estimated:
-        """Compute the filter's measurements, which do not include voxels."""
+        """Return the filter's measurements, without voxel data."""
 
     def write(self, chunk: Any, answer: Any) -> Array:
         """Compute the output of a chunk without its halo, from a `Block` or a `Gathered`."""

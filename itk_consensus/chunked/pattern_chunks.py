@@ -1,4 +1,4 @@
-"""Chunked fusions without a spatial term: gather decision patterns, infer once, look up."""
+"""Chunked fusion without a spatial term: gather decision patterns, infer once, look up results."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class PatternSummary(NamedTuple):
-    """The votes of some chunks."""
+    """The votes of one or several chunks."""
 
-    table: DecisionPatterns  #: Without codes
-    #: For each rater an array of its dtype: empty or, if the foreground of a binary filter occurs
-    #: in no chunk, the values that occur instead.
+    table: DecisionPatterns  #: Pattern table without the code of each voxel
+    #: For each rater an array of its data type: empty or, if the foreground label of a binary
+    #: filter occurs in no chunk, the values that occur instead.
     values: tuple[Array | None, ...]
 
 
@@ -51,9 +51,9 @@ class PatternAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class PatternWork:
-    """The passes of a filter that needs only the patterns."""
+    """The passes of a filter that needs only the pattern table."""
 
-    filter_: LabelFusionFilter  #: Without images
+    filter_: LabelFusionFilter  #: The filter, without images among its parameters
     dimension: int  #: Number of axes of the volume
 
     reads_once: ClassVar[bool] = True
@@ -127,7 +127,7 @@ class PatternWork:
 
 
 def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64]:
-    """(P',) row in the merged table of each pattern of one of its parts."""
+    """Return (P',) the row in the merged table of each pattern of one of its parts."""
     both = [relabel(table, table.labels), relabel(part, table.labels)]
     *_, counts, (_, rows) = merge_tables(both)
     if len(counts) != len(table.counts):
@@ -140,15 +140,15 @@ def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64
 def fused_patterns(
     filter_: LabelFusionFilter, patterns: DecisionPatterns, like: LoadedImages
 ) -> FusionResult[Any]:
-    """Run a filter on a table of votes without voxels.
+    """Run a filter on a table of votes instead of voxels.
 
     Parameters
     ----------
     patterns : DecisionPatterns
-        With codes.
+        Pattern table, with codes.
     like : LoadedImages
-        Determines family and geometry of the outputs. Its arrays have the raters' dtypes and, if a
-        binary filter's foreground is missing, the values that occur.
+        Determines the image library and the geometry of the outputs. Its arrays have the raters'
+        data types and, if a binary filter's foreground label does not occur, the values that occur.
     """
     result = filter_.result_of(FusionCase(like, patterns))
     if not isinstance(result.fusion, PatternFusion):
@@ -159,7 +159,7 @@ def fused_patterns(
 
 
 def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:
-    """Cast values to the declared dtype of an output; raise if it cannot hold them."""
+    """Cast values to the declared data type of an output; raise if it cannot represent them."""
     promised = np.dtype(dtype)
     if values.dtype == promised:
         return values

@@ -1,4 +1,5 @@
-"""The record of a run in blocks: the results of each block, from which a stopped run is resumed.
+"""The record of a run in blocks: the results of each block, from which an interrupted run is
+resumed.
 
 Every file is written atomically and contains checksums, so an existing file is either complete or
 recognised as damaged.
@@ -40,7 +41,7 @@ Place = tuple[int, ...]
 _PLAN = re.compile("[0-9a-f]{64}")
 _REPLACED = ".replaced"
 
-#: The only classes, besides arrays, numbers and tuples, that a file of a record may name.
+#: The only classes, besides arrays, numbers and tuples, that a file of a record may refer to.
 _KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
@@ -63,7 +64,9 @@ _KINDS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The folder of a plan, named by its hash, so that other plans cannot use its contents."""
+    """The folder of a plan, named by the plan's hash so that runs with other plans do not use its
+    contents.
+    """
 
     folder: Path
 
@@ -79,7 +82,8 @@ class RunRecord:
 
     @classmethod
     def resume(cls, output: Path, plan: dict[str, Any]) -> RunRecord:
-        """Open the folder of a plan, with results of earlier runs; delete those of other plans.
+        """Open the folder of a plan with the results of earlier runs; delete the folders of other
+        plans.
 
         Raises
         ------
@@ -92,7 +96,7 @@ class RunRecord:
         try:
             for path in _left_in(around):
                 if path.name != name:
-                    # Another process may still be writing there, which does no harm.
+                    # Another process may still be writing to this folder, which does no harm.
                     shutil.rmtree(path, ignore_errors=True)
             record.folder.mkdir(parents=True, exist_ok=True)
             mode = permissions(output)
@@ -106,13 +110,13 @@ class RunRecord:
 
     @staticmethod
     def restore_backup(output: Path) -> None:
-        """Restore a replaced store if a run was killed before its successor was in place."""
+        """Restore the previous store if a run was killed before its replacement was in place."""
         replaced = [p for p in _left_in(_beside(output)) if p.name.endswith(_REPLACED)]
         if replaced and not os.path.lexists(output):
             os.replace(replaced[0], output)
 
     def publish(self, output: Path) -> None:
-        """Move the finished store to its place, and delete the record."""
+        """Move the finished store to its final path and delete the record."""
         mode = permissions(output)
         if mode is not None:
             self.store.chmod(mode)
@@ -142,7 +146,7 @@ class RunRecord:
             with self._file(stage, place).open("rb") as file:
                 arrays = np.load(file, allow_pickle=False)
                 return _restored(json.loads(str(arrays["arr_0"])), arrays)
-        except Exception:  # a damaged file may fail anywhere in the reader
+        except Exception:  # the reader can fail in many ways on a damaged file
             return None
 
     def _file(self, stage: str, place: Place) -> Path:
@@ -150,12 +154,14 @@ class RunRecord:
 
 
 def _beside(output: Path) -> Path:
-    """The folder in which an output is prepared."""
+    """Return the folder in which an output is prepared."""
     return output.with_name(f"{output.name}.partial")
 
 
 def _left_in(around: Path) -> list[Path]:
-    """Contents left by earlier runs; raise if there are others, which must not be deleted."""
+    """Return the contents left by earlier runs; raise if there are other files, which must not be
+    deleted.
+    """
     try:
         paths = list(around.iterdir())
     except FileNotFoundError:

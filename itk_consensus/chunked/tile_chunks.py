@@ -1,4 +1,4 @@
-"""Chunked smoothed votes: each chunk needs a halo as wide as the reach of the Gaussian."""
+"""Chunked fusion of smoothed votes: chunks need a halo as wide as the reach of the Gaussian."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from itk_consensus.votes.voting import StackVote
 
 
 class VoteSummary(NamedTuple):
-    """Number of voxels with each label, by present rater, in some chunks."""
+    """Number of voxels with each label, for each rater present, in one or several chunks."""
 
     labels: NDArray[Any]  #: (K,)
     counts: NDArray[np.int64]  #: (J', K)
-    types: tuple[Array, ...]  #: An empty array of each present rater's type
+    types: tuple[Array, ...]  #: An empty array of each present rater's data type
 
 
 class TileContext(NamedTuple):
-    """Global values that each chunk needs: labels, their frequencies, and how votes mix."""
+    """Global values that each chunk needs: labels, their frequencies, and the combination rule."""
 
     summary: VoteSummary
     frequencies: NDArray[np.float64]
@@ -40,7 +40,7 @@ class TileContext(NamedTuple):
 
 
 class TileAnswer(NamedTuple):
-    """A requested output, and what its chunks need."""
+    """A requested output and the data that its chunks need."""
 
     context: TileContext
     request: Request
@@ -50,10 +50,10 @@ class TileAnswer(NamedTuple):
 class TileWork:
     """The passes of a filter that smooths votes."""
 
-    filter_: TileVoteFilter  #: Without images
+    filter_: TileVoteFilter  #: The filter, without images among its parameters
     shape: tuple[int, ...]  #: Shape of the volume
     spacing: tuple[float, ...]  #: Voxel size per array axis
-    present: tuple[bool, ...]  #: Which raters are not missing
+    present: tuple[bool, ...]  #: Whether each rater is present
 
     reads_once: ClassVar[bool] = False
     concludes_at_length: ClassVar[bool] = False
@@ -70,7 +70,8 @@ class TileWork:
         halo = tuple(in_space(padded[-len(self.shape) :], 0))
         if not self.filter_.mixes_votes:
             return none, halo
-        # Counts need the decisions within reach; a decision needs the votes within its own reach.
+        # Counting requires the decisions within reach, and each decision the votes within its own
+        # reach.
         return none, tuple(2 * reach for reach in halo), halo
 
     @property
@@ -92,7 +93,7 @@ class TileWork:
 
     def conclude(self, number: int, summary: Any, context: Any) -> TileContext:
         if number == 0:
-            # Only voxels inside the mask that the rater annotated are counted.
+            # Only voxels that lie inside the mask and that the rater annotated are counted.
             self.filter_.require_votes(True, bool(summary.counts.any()))
             weights = self.filter_.weights_of(len(self.present))
             every = np.ones(len(self.present)) if weights is None else weights
@@ -123,7 +124,7 @@ class TileWork:
         assert case.stack is not None
         stack, tiles_of = self._tiled(case.stack, context)
         vote = self.filter_.tile_vote(stack, tiles_of, context.mixed)
-        # Labels and types are those of the volume.
+        # Labels and data types are those of the whole volume.
         whole = replace(
             case, votes=stack, loaded=replace(case.loaded, arrays=context.summary.types)
         )
@@ -142,7 +143,7 @@ class TileWork:
         return stack
 
     def _tiled(self, stack: LabelStack, context: TileContext) -> tuple[LabelStack, TilesOf]:
-        """The stack with all labels of the volume, and a function that makes its tiles."""
+        """Return the stack with all labels of the volume, and a function that creates its tiles."""
         tiles_of = partial(
             VoteTiles.make,
             sigma=self._sigma,

@@ -1,4 +1,5 @@
-"""Label volumes on disk, larger than memory: zarr and OME-Zarr stores, and image files by slabs.
+"""Label volumes on disk that are larger than memory: zarr and OME-Zarr stores, and image files read
+in slabs.
 
 OME-Zarr metadata (versions 0.4 and 0.5) is read and written here.
 """
@@ -27,17 +28,18 @@ from itk_consensus.images.slabs import ImageSlabs
 from itk_consensus.space.boxes import Box, space_axes
 from itk_consensus.storage.hashes import file_hash, files_below, folder_hash
 
-#: Side of the chunks of an output whose first input is not chunked.
+#: Side length of an output's chunks if the first input is not chunked.
 DEFAULT_CHUNK = 128
 
-#: Name of the tasks that wait, so that threads that fail at once do not wait for each other.
+#: Prefix of the names of waiting tasks, so that threads that fail at the same time do not wait for
+#: each other.
 _WAITING = "waiting for other chunks"
 _LONGEST_WAIT = 60.0
 
-#: Indices cannot exceed this.
+#: Number of voxels from which indices would overflow.
 _MOST_VOXELS = 2**63
 
-#: Lengths in mm of OME-Zarr's units of spatial axes; other and missing units count as mm.
+#: Lengths in mm of OME-Zarr's spatial units; other and missing units count as mm.
 _MILLIMETRES = {
     "nanometer": 1e-6,
     "micrometer": 1e-3,
@@ -47,33 +49,34 @@ _MILLIMETRES = {
 
 _AXIS_NAMES = ("t", "c", "z", "y", "x")
 
-#: Names of metadata files of stores in the versions 3 and 2 of zarr.
+#: Names of the metadata files of zarr stores, versions 3 and 2.
 _METADATA = {"zarr.json", ".zarray", ".zgroup", ".zattrs"}
 
-#: Our own attribute for directions, which OME-Zarr cannot store.
+#: Our own attribute for the direction matrix, which OME-Zarr cannot store.
 DIRECTION = "itk_consensus:direction"
 
 
 @dataclass(frozen=True)
 class VolumeFile:
-    """A label volume on disk, whose voxels are read box by box."""
+    """A label volume on disk, whose voxels are read one box at a time."""
 
     path: Path
-    #: Path in the store of the level of full resolution; empty for a plain array and a file.
+    #: Path, within the store, of the full-resolution level; empty for a plain array or an image
+    #: file.
     level: str
     chunks: tuple[int, ...]
     dtype: np.dtype[Any]
     geometry: ImageGeometry  #: Lengths in mm
-    scale: tuple[float, ...]  #: Per array axis, in the unit of its metadata
+    scale: tuple[float, ...]  #: Voxel size per array axis, in the unit of the store's metadata
     translation: tuple[float, ...]
-    multiscales: Mapping[str, Any]  #: The OME-Zarr entry; empty if there is none
+    multiscales: Mapping[str, Any]  #: The OME-Zarr ``multiscales`` entry; empty if there is none
     #: Downsampling factors of each pyramid level relative to the previous one, per axis.
     factors: tuple[tuple[int, ...], ...]
     zarr_format: int  #: 0 for a file that is not a zarr store
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Voxels per array axis."""
+        """Number of voxels per array axis."""
         return self.geometry.shape
 
     @property
@@ -93,7 +96,7 @@ class VolumeFile:
             return ImageSlabs.of(self.path).read(box)
         try:
             return np.asarray(self._array("r")[box])
-        except Exception as error:  # a damaged chunk may fail anywhere in its codec
+        except Exception as error:  # codecs can fail in many ways on a damaged chunk
             _wait_for_other_chunks()
             raise FileError(f"a chunk cannot be read: {error}", path=self.path) from error
 
@@ -101,17 +104,18 @@ class VolumeFile:
         """Write the voxels of a box into a store."""
         try:
             self._array("r+")[box] = voxels
-        except Exception as error:  # an error of the file system, or a deleted store
+        except Exception as error:  # the file system failed, or the store was deleted
             _wait_for_other_chunks()
             raise FileError(f"a chunk cannot be written: {error}", path=self.path) from error
 
     def _array(self, mode: str) -> Any:
-        # Opened every time: a cached array might belong to a store that has been replaced.
+        # The array is opened every time, since a cached one might belong to a store that was
+        # replaced.
         return zarr.open_array(str(self.path), path=self.level or None, mode=mode)
 
 
 def _wait_for_other_chunks() -> None:
-    """Wait for zarr's other tasks after a chunk failed: Python warns about unfinished ones."""
+    """Wait for zarr's other tasks after a failed chunk, since Python warns of unfinished ones."""
 
     async def wait() -> None:
         cast("asyncio.Task[None]", asyncio.current_task()).set_name(_WAITING)
@@ -123,12 +127,12 @@ def _wait_for_other_chunks() -> None:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a path is that of a zarr store, which need not exist yet."""
+    """Return whether a path names a zarr store, which need not exist yet."""
     return path.suffix.lower() == ".zarr" or holds_store(path)
 
 
 def holds_store(path: Path) -> bool:
-    """Whether a folder is a zarr store."""
+    """Return whether a folder is a zarr store."""
     return any((path / name).is_file() for name in ("zarr.json", ".zarray", ".zgroup"))
 
 
@@ -138,7 +142,7 @@ def open_volume(path: Path) -> VolumeFile:
     Raises
     ------
     FileError
-        It is not a zarr array, an OME-Zarr image, or an image file.
+        The path is not a zarr array, an OME-Zarr image, or an image file.
     """
     if not is_store(path):
         return _open_file(path)
@@ -147,7 +151,7 @@ def open_volume(path: Path) -> VolumeFile:
         volume = _open_store(path)
     except FileError:
         raise
-    except Exception as error:  # damaged metadata may fail anywhere in the parser
+    except Exception as error:  # the parser can fail in many ways on damaged metadata
         reason = f"{type(error).__name__}: {error}"
         raise FileError(f"cannot be read as a zarr store: {reason}", path=path) from error
     _require_sound(volume)
@@ -155,7 +159,7 @@ def open_volume(path: Path) -> VolumeFile:
 
 
 def _require_regular_files(folder: Path) -> None:
-    """Raise if a store contains pipes or devices, from which reading would never return."""
+    """Raise if a store contains pipes or devices, since reading from them could block forever."""
     try:
         entries = list(os.scandir(folder))
     except OSError as error:
@@ -195,7 +199,7 @@ def _require_sound(volume: VolumeFile) -> None:
 
 
 def _multiscales(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The first image of a group; in version 0.5 it is nested one level deeper."""
+    """Return the metadata of a group's first image; version 0.5 nests it one level deeper."""
     ome: Any = attributes.get("ome", attributes)
     entries = ome.get("multiscales", [])
     return {"version": ome.get("version", "0.4"), **entries[0]} if entries else {}
@@ -250,7 +254,9 @@ def _geometry_of(
     entry: Mapping[str, Any],
     attributes: Mapping[str, Any],
 ) -> ImageGeometry:
-    """The geometry of a store in mm, with the axes' names if the metadata have them."""
+    """Return the geometry of a store in mm, with the names of its axes if the metadata contain
+    them.
+    """
     plain = ArrayGeometry.of_shape(shape)
     if not entry:
         return plain
@@ -279,7 +285,7 @@ def _open_file(path: Path) -> VolumeFile:
 
 
 def create_volume(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
-    """Make an empty store with the chunks, space and pyramid of another volume."""
+    """Create an empty store with the chunks, geometry and pyramid of another volume."""
     form = like.zarr_format or 3
     if not like.multiscales and like.zarr_format:
         _create_level(path, None, like.shape, like.chunks, dtype, form)
@@ -295,14 +301,16 @@ def create_volume(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
 
 
 def description_hash(path: Path) -> str:
-    """SHA-256 of the metadata files of a store, without its voxels."""
+    """Return the SHA-256 hash of a store's metadata files, without its voxels."""
     files = [file for file in files_below(path) if file.name in _METADATA]
     content = [(str(file.relative_to(path)), file_hash(file)) for file in files]
     return hashlib.sha256(repr(content).encode()).hexdigest()
 
 
 def is_upright(geometry: ImageGeometry) -> bool:
-    """Whether axes are parallel to the scanner's, since OME-Zarr cannot store directions."""
+    """Return whether the image axes are parallel to the scanner's; OME-Zarr cannot store other
+    directions.
+    """
     return geometry.direction == ArrayGeometry.of_shape(geometry.shape).direction
 
 
@@ -322,7 +330,7 @@ def _create_level(
 
 
 def _attributes(like: VolumeFile, form: int) -> dict[str, Any]:
-    """OME-Zarr metadata with the axes of the input; downsampled voxels keep their positions."""
+    """Return OME-Zarr metadata with the axes of the input; pyramid levels keep voxel positions."""
     dimension = len(like.shape)
     axes = like.multiscales.get("axes") or [
         {"name": name, "type": "space", "unit": "millimeter"}

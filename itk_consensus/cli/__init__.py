@@ -1,4 +1,4 @@
-"""The command line: ``itk-consensus fuse``, ``info``, ``calibrate``, ``band``, ``deep``, ``demo``.
+"""The command line of the package: ``itk-consensus`` and its commands, such as ``fuse``.
 
 Each command is a module of the same name with one public function, `configure`. Modules are
 imported lazily, so ``--help`` and ``--version`` are fast.
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             from itk_consensus.cli.application import run
 
             return run(sys.argv[1:] if argv is None else list(argv))
-    except KeyboardInterrupt:  # before there is a Console
+    except KeyboardInterrupt:  # interrupted before there is a Console
         if sys.stderr is not None:
             sys.stderr.write("itk-consensus: interrupted\n")
         return INTERRUPTED

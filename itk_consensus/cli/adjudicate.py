@@ -1,4 +1,4 @@
-"""``itk-consensus adjudicate``: reapply the decisions of a recorded review."""
+"""``itk-consensus adjudicate``: reapply the decisions recorded in a review."""
 
 from __future__ import annotations
 

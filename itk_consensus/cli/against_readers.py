@@ -55,7 +55,7 @@ def add_probability_options(parser: argparse.ArgumentParser) -> None:
 
 
 def require_no_probability(arguments: argparse.Namespace) -> None:
-    """Raise an error if any of these options is given."""
+    """Raise an error if any of the options for probabilities is given."""
     if arguments.probability is not None or arguments.samples:
         arguments.parser.error(
             "--probability and --samples cannot be combined with --per-structure"
@@ -101,7 +101,7 @@ def score_probability(
 
 
 def score_lines(scores: PluralTruth) -> list[str]:
-    """Format the scores as lines of text, omitting those that are NaN."""
+    """Format the scores as lines of text; NaN scores are omitted."""
     return pairs(
         {_WORDS[name]: f"{value:.4f}" for name, value in asdict(scores).items() if value == value}
     )

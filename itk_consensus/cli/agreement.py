@@ -67,7 +67,8 @@ _MEANING = (
     "rater marked) deflated; the truth lies between. Means are over pairs of raters."
 )
 
-#: Measures printed by default, with explanations; `-v` and the files include all measures.
+#: Measures printed by default, with explanations; with `-v`, and in files, all measures are
+#: included.
 _EXPLAINED = {
     "mean_dice": "overlap of two raters, on average; 1 if they drew the same, good from {good:g}, "
     "poor below {poor:g}",
@@ -81,7 +82,7 @@ _EVERYTHING = (
     "docs/glossary.md says what each is."
 )
 
-#: Measures omitted in the terminal, in which the table of raters would be too wide.
+#: Measures omitted in the terminal, where they would make the table of raters too wide.
 _ONLY_IN_FILES = ("jaccard", "hausdorff_", "surface_dice")
 
 
@@ -189,7 +190,7 @@ def _label_table(result: AgreementResult, console: Console) -> list[str]:
 
 
 def _agreement_per_structure(arguments: argparse.Namespace, console: Console) -> None:
-    """Compute agreement separately for each structure, between the raters who drew it."""
+    """Measure agreement separately for each structure, between the raters who drew it."""
     require_no_probability(arguments)
     filter_ = AgreementFilter(**given_parameters(arguments, AgreementFilter))
     method = METHODS.get(str(arguments.consensus).lower())
@@ -244,7 +245,7 @@ def _by_structure(
 
 
 def _plan_table(arguments: argparse.Namespace) -> list[Output]:
-    """Return the output of ``--plan-table``; [] if it is not given."""
+    """Return the output specified by ``--plan-table``; [] if it is not given."""
     path = arguments.plan_table
     if path is None:
         if arguments.tolerances is not None:
@@ -258,7 +259,7 @@ def _plan_table(arguments: argparse.Namespace) -> list[Output]:
 def _plan_of(
     arguments: argparse.Namespace, readers: ReadStructures, method: type[LabelFusionFilter] | None
 ) -> str | None:
-    """Return the table of ``--plan-table`` as text; None if it is not given."""
+    """Return the table for ``--plan-table`` as text; None if it is not given."""
     if arguments.plan_table is None:
         return None
     masks = {name: [one.mask for one in who.values()] for name, who in readers.masks_by_structure()}

@@ -48,12 +48,12 @@ def run(argv: list[str]) -> int:
     console = Console()
     try:
         return _run(argv, console)
-    except SystemExit as leaving:  # raised by argparse after --help and --version
+    except SystemExit as leaving:  # argparse raises this after --help and --version
         return int(leaving.code or 0)
     except KeyboardInterrupt:
         console.say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # the process that reads our output, such as head, has ended
+    except BrokenPipeError:  # the process that reads the output, such as head, has ended
         return 0
     except Exception as error:
         is_bug = not isinstance(error, _EXPECTED)
@@ -71,7 +71,7 @@ def _error_message(error: Exception) -> str:
         return "not enough memory"
     if isinstance(error, RecursionError):
         return "a file is nested too deeply to be read"
-    # A similar name is suggested only for files that are read.
+    # A similar name is suggested only for files that are to be read.
     is_read = isinstance(error, FileError) and not error.problem.startswith("cannot be written")
     path = error.path if isinstance(error, FileError) and is_read else None
     return str(error) + (near_file(Path(path)) if path else "")
@@ -136,7 +136,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         if name in argv[:1]:
             import_module(f"itk_consensus.cli.{name}").configure(command, argv[1:])
             _add_volume_options(command)
-            # Options from a file come first, so the command line overrides them.
+            # Options from a file come first and are thus overridden by the command line.
             argv = [name, *(command.get_default("from_file") or ()), *argv[1:]]
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
@@ -182,8 +182,8 @@ def _add_volume_options(command: Parser) -> None:
 def _secure_streams() -> None:
     """Open missing standard streams, and escape characters that they cannot encode."""
     for descriptor in (0, 1, 2):
-        # Otherwise the next file opened would get the descriptor of stdout, and libraries would
-        # print to it.
+        # Otherwise the next file to be opened would get the descriptor of stdout, and libraries
+        # would print into it.
         try:
             os.fstat(descriptor)
         except OSError:

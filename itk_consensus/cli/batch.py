@@ -35,7 +35,7 @@ from itk_consensus.core.errors import FileError
 from itk_consensus.core.work import default_threads
 from itk_consensus.report.text import PROGRAM, pairs, pluralize, section, wrap_lines
 
-#: At most this many cases are named below the summary.
+#: Maximum number of cases named below the summary.
 _MOST_NAMED = 5
 
 _DESCRIPTION = """\
@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument(
         "cases", metavar="CASES", nargs="?", help="list, pattern or folder, see above"
     )
-    # Used by option files, which have no positional arguments.
+    # Set by option files, which cannot contain positional arguments.
     parser.add_argument("--cases", dest="cases_of_file", help=argparse.SUPPRESS)
     add_file(
         parser,
@@ -204,7 +204,9 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _worst_cases(results: Sequence[CaseResult]) -> list[str]:
-    """A line for each of the first cases that may not be used unseen, and the number of others."""
+    """Return a line for each of the first cases that must not be used uninspected, and the
+    number of others.
+    """
     named = [one for one in results if one.status == FAILED or one.verdict != WORDS[0]]
     lines = []
     for one in named[:_MOST_NAMED]:
@@ -240,7 +242,7 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
 
 
 def _is_grave(result: CaseResult, fail_on: str | None) -> bool:
-    """Whether a case's verdict reaches ``--fail-on``; failed cases are counted elsewhere."""
+    """Return whether a case's verdict reaches ``--fail-on``; failed cases are counted elsewhere."""
     return result.status != FAILED and bool(exit_code(result.verdict, fail_on))
 
 

@@ -3,8 +3,8 @@
 itk-consensus-bids BIDS_DIR OUTPUT_DIR participant [--participant-label 01 02]
 itk-consensus-bids BIDS_DIR OUTPUT_DIR group
 
-The level "participant" fuses the segmentations of each participant; "group" does the same for
-participants that are not finished yet, and writes the tables and the page for all of them.
+The level "participant" fuses the segmentations of each participant; "group" does this for all
+participants that are not finished and writes the tables and the page for all of them.
 """
 
 from __future__ import annotations

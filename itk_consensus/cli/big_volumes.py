@@ -42,7 +42,7 @@ def add_volume_options(parser: argparse.ArgumentParser) -> None:
 
 
 def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> int:
-    """Fuse stores or files into a store; a run that was killed is resumed. Return the exit code."""
+    """Fuse stores or files into a store; resume a run that was killed. Return the exit code."""
     for option in ("probability", "label", "uncertainty", "uncertainty_kind", "json", "report"):
         if getattr(arguments, option) is not None:
             name = option.replace("_", "-")
@@ -84,7 +84,9 @@ def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _findings(assessment: Assessment, inputs: Sequence[Path], console: Console) -> str:
-    """The verdict, the gravest findings or all of them, and what could not be looked for."""
+    """Return the verdict, the most severe findings or all of them, and which checks were
+    not possible.
+    """
     from itk_consensus.chunked.chunked_result import RULES_OF_VOXELS
 
     names = distinct_names([split_image_name(path.name)[0] for path in inputs], inputs)

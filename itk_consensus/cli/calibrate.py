@@ -162,12 +162,14 @@ def _calibrate_on(
 
 
 def _read(column: str, cases: list[Case], console: Console) -> Iterator[list[Any]]:
-    """Yield the images of one column, read lazily case by case."""
+    """Yield the images of one column, read lazily, case by case."""
     for number, case in enumerate(cases):
         console.progress(number / len(cases), f"reading case {case.name}")
         yield [read(path, console) for path in case[column]]
 
 
 def one_or_all(images: list[Any]) -> Any:
-    """Return a single image (of the foreground) itself, or else the list (one image per label)."""
+    """Return a single image (of the foreground) itself, otherwise the list (one image per
+    label).
+    """
     return images[0] if len(images) == 1 else images

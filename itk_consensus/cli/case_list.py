@@ -21,24 +21,24 @@ a rater can be named by NAME=FILE."""
 
 
 class Column(NamedTuple):
-    """One column of a list of cases."""
+    """One column in a list of cases."""
 
     name: str
     required: bool = False
     holds_files: bool = True  #: Whether its values are file names; other values are left unchanged
-    #: Whether list members may be empty (null in JSON), to represent missing raters.
+    #: Whether members of a list may be empty (null in JSON), which represents missing raters.
     may_lack: bool = False
-    #: Whether a missing file is an error of the whole list rather than of its case.
+    #: Whether a missing file is an error of the whole list rather than of its case only.
     must_exist: bool = True
     #: Whether a file may be given as NAME=FILE.
     may_be_named: bool = False
-    #: Whether it is a single text or number instead of a list.
+    #: Whether the value is a single text or number instead of a list.
     is_single: bool = False
 
 
 @dataclass(frozen=True)
 class Case:
-    """One case: its name, and its files or values by column."""
+    """One case: its name, and its files or values, by column."""
 
     name: str
     columns: Mapping[str, tuple[Any, ...]]

@@ -14,7 +14,7 @@ from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.core.escaping import escape_controls
 from itk_consensus.report.text import PROGRAM
 
-if TYPE_CHECKING:  # a console is created before heavy modules are imported
+if TYPE_CHECKING:  # the console is created before heavy modules are imported
     from itk_consensus.core.process_object import ProcessObject
     from itk_consensus.report.progress import Bar
 
@@ -28,7 +28,7 @@ _SECONDS_BETWEEN_REDRAWS = 0.1
 
 
 class Console:
-    """Output of one command. The progress bar is shown only in a terminal, and removed at the end.
+    """Output of one command; the progress bar is shown only in a terminal and removed at the end.
 
     A full or closed stderr does not stop the command.
     """
@@ -95,7 +95,7 @@ class Console:
 
     @contextmanager
     def _ignore_stream_errors(self) -> Iterator[None]:
-        """Discard all further output if stderr fails, so that the command continues."""
+        """Discard all further output if writing to stderr fails, so that the command continues."""
         try:
             yield
         except (OSError, ValueError):
@@ -110,7 +110,7 @@ class Console:
         def draw(more: str = "") -> None:
             share = start + (stop - start) * filter_.GetProgress()
             waited = time.monotonic() - self._drawn > _SECONDS_BETWEEN_REDRAWS
-            # Iterations are often faster than a terminal can redraw.
+            # Iterations are often faster than a terminal can be redrawn.
             if waited or round(100 * share) != round(100 * self._share):
                 self.progress(share, filter_.GetName() + more)
 

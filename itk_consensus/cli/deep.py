@@ -48,7 +48,7 @@ Train on images and label lists, with or without known truths.
   atlas_images  if the raters are atlases: the image of each, warped like its labels
 """
 
-#: Parameters that affect only Execute, and those that affect both Fit and Execute.
+#: Parameters that affect only Execute, followed by those that affect both Fit and Execute.
 _ONLY_OF_APPLY = (
     "RaterWeight",
     "Region",
@@ -133,7 +133,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
             checkpoint=arguments.checkpoint,
             warm_start=arguments.from_model is not None,
         )
-    # after the training, an error would lose its result
+    # an error after training would lose the trained model
     with lock_outputs(outputs[:1], overwrite=True):
         filter_.Save(arguments.model)
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
@@ -142,7 +142,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _only(case: Case, column: str) -> Path:
-    """Return the file of a column that must contain exactly one."""
+    """Return the file in a column that must contain exactly one."""
     file, *others = case[column]
     if others:
         raise ParameterError(
@@ -231,7 +231,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _known_ids(given: Sequence[str] | None, known: Sequence[int | str]) -> list[Any] | None:
-    """Convert ids from the command line, which are strings, to their types in Fit."""
+    """Convert rater ids from the command line, which are strings, to the types used in Fit."""
     if given is None:
         return None
     by_text = {str(name): name for name in known}

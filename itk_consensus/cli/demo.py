@@ -131,7 +131,9 @@ def run_demo(folder: Path, console: Console) -> str:
 
 
 def _program() -> str:
-    """Return the command as typed in this shell: with its path if the environment is not active."""
+    """Return the command as typed in this shell: including its path if the environment is
+    not active.
+    """
     called = Path(sys.argv[0])
     known = shutil.which("itk-consensus") or called.stem != "itk-consensus"
     return "itk-consensus" if known else str(called)

@@ -110,7 +110,7 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     fused = fuse_files(arguments, console, outputs)
     filter_, first = fused.filter_, fused.inputs[0]
     probabilities = _probabilities(filter_, arguments)
-    if _EVERY_LABEL in str(arguments.probability):  # the labels are not known earlier
+    if _EVERY_LABEL in str(arguments.probability):  # the labels are not known before
         outputs = [one for one in outputs if one.option != "--probability"]
         outputs += [Output("--probability", path, np.float64) for path in probabilities.values()]
         inputs = [*fused.paths, *fused.parameter_files.values()]
@@ -123,7 +123,7 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _outputs(arguments: argparse.Namespace) -> list[Output]:
-    """Return all outputs, except for probabilities of labels that are not known yet."""
+    """Return all outputs except for probabilities of labels that are not known yet."""
     if arguments.label is not None and arguments.probability is None:
         arguments.parser.error("--label chooses the label of --probability; give both")
     if arguments.label is not None and _EVERY_LABEL in str(arguments.probability):

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 #: Verdicts accepted by ``--fail-on``, as spelled on the command line.
 FAILING: dict[str, str] = {"look": "look", "do-not-use": "do not use"}
 
-#: The image parameter of filters that use intensities; reports show this image, too.
+#: The image parameter of filters that use intensities; the image is also shown in reports.
 _IMAGE = "Image"
 
 
@@ -68,8 +68,8 @@ class FusedFiles:
     inputs: list[ImageFile]  #: The raters' files
     parameter_files: dict[str, Path]  #: Files of image-valued parameters
     image: Any  #: The image that the raters segmented, if given
-    is_file_each: bool = True  #: Whether each rater is a separate file
-    labels: Any = None  #: The label map, once fused
+    is_file_each: bool = True  #: Whether each rater is stored in a separate file
+    labels: Any = None  #: The label map; None before the fusion
 
     @property
     def result(self) -> FusionResult[Any]:
@@ -86,7 +86,7 @@ def add_fusion_options(
     parser: argparse.ArgumentParser, words: list[str], command: str, description: str
 ) -> type[LabelFusionFilter]:
     """Add ``--method`` and the options of the method given in `words`; return its filter class."""
-    # The filter is loaded only then, since loading it imports Consensus.
+    # The filter is loaded only when needed, since loading it imports Consensus.
     learned = _has_learned(words)
     fuser = load_filter("LearnedFusionFilter") if learned else METHODS[requested_method(words)]
     parser.prog = f"{PROGRAM} {command} --method {fuser.method}"
@@ -95,7 +95,7 @@ def add_fusion_options(
         f"{description}{between}Options depend on the method;"
         f"\nthese are the options of {fuser.method}."
     )
-    if {"-h", "--help"} & {*words}:  # only then, since this imports all methods
+    if {"-h", "--help"} & {*words}:  # only then, since all methods have to be imported
         texts = (f"{name}: {one.summary}" for name, one in METHODS.items())
         lines = [line for text in texts for line in wrap_lines(text, width=76)]
         parser.epilog = section("methods:", lines)
@@ -125,7 +125,7 @@ def _has_learned(words: Sequence[str]) -> bool:
 
 
 def make_fuser(arguments: argparse.Namespace, parameters: Mapping[str, Any]) -> LabelFusionFilter:
-    """Make the filter of a command; with ``--learned``, load the given record."""
+    """Create the filter of a command; with ``--learned``, load the given record."""
     filter_: LabelFusionFilter = arguments.fuser(**parameters)
     if _is_learned(filter_):
         if arguments.method not in (default_method([]), filter_.method):
@@ -205,7 +205,7 @@ def add_full_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
-    """Add ``--image`` to a parser, unless the method has it already."""
+    """Add ``--image`` to a parser, unless the method already has this option."""
     if any(parameter.name == _IMAGE for parameter in parameters_of(fuser)):
         return
     add_file(
@@ -266,7 +266,9 @@ def _require_learned_order(
 
 
 def _raters_of(file: ImageFile, known: Sequence[str]) -> Iterator[str]:
-    """Yield a file's rater names: known raters whose names are in its path, else the file name."""
+    """Yield a file's rater names: known raters whose names occur in its path, else the file
+    name.
+    """
     own = split_image_name(file.path)[0]
     parts = [own, *own.replace("-", "_").split("_"), *reversed(file.path.absolute().parts[:-1])]
     name = next((part for part in parts if part in known), own)
@@ -331,7 +333,9 @@ def _read(
 
 
 def _warn_of_names(paths: Sequence[Path], console: Console) -> None:
-    """Warn about segmentations that name their structures, which are fused by number here."""
+    """Warn about segmentations that name their structures, since they are fused by label
+    number here.
+    """
     named = [path for path in paths if path.name.lower().endswith(".seg.nrrd")]
     if len(named) > 1:
         console.warn(

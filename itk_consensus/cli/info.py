@@ -69,7 +69,7 @@ def _info(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _series_of(folder: Path, show_identity: bool) -> str:
-    """List the series in a folder with their numbers for --series-number."""
+    """List the series in a folder with the numbers that --series-number accepts."""
     _, found = series_within(folder)
     lines = []
     for number, (uid, slices) in enumerate(found.items(), start=1):
@@ -80,7 +80,9 @@ def _series_of(folder: Path, show_identity: bool) -> str:
 
 
 def _structures(arguments: argparse.Namespace, console: Console) -> None:
-    """Print the structures of each reader, and a table of which reader has which structure."""
+    """Print the structures of each reader, and a table that shows which reader has which
+    structure.
+    """
     path = arguments.write_names
     outputs = [] if path is None else [Output("--write-names", path)]
     check_outputs(outputs, arguments.files, 3, overwrite=arguments.overwrite)

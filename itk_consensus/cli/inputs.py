@@ -1,4 +1,4 @@
-"""Reading image files, and checks of them before any work."""
+"""Reading of image files, and checks that are made before any processing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from itk_consensus.report.image_file import ImageFile, usual_and_odd_files
 
 
 def read(path: Path, console: Console) -> Any:
-    """Read an image; combine the image library's output into one warning, or drop it on failure.
+    """Read an image; combine the image library's messages into one warning, or drop them on
+    failure.
 
     These libraries write several lines directly to the process's stderr, even if they also raise an
     error.
@@ -29,7 +30,7 @@ def read(path: Path, console: Console) -> Any:
 
 
 def read_files(paths: Sequence[Path], console: Console, share: float) -> Iterator[ImageFile]:
-    """Read images lazily, one by one, while the progress bar advances from 0 to `share`."""
+    """Read images lazily, one at a time, while the progress bar advances from 0 to `share`."""
     for number, path in enumerate(paths):
         console.progress(share * number / len(paths), f"reading {path}")
         yield ImageFile.of(path, read(path, console))
@@ -57,7 +58,9 @@ def require_label_maps(
 
 
 def require_readers(files: Sequence[ImageFile], arguments: argparse.Namespace) -> None:
-    """Raise an `InputError` if a file is an output of this package, unless these are accepted."""
+    """Raise an `InputError` if a file is an output of this package, unless such files are
+    accepted.
+    """
     for file in files:
         if file.is_own_output and not arguments.accept_own_outputs:
             reject_own_output(file.path)
@@ -106,7 +109,7 @@ def warn_of_copy(name: str, other: str, console: Console) -> None:
 
 
 def rater_names(files: Sequence[ImageFile]) -> list[str]:
-    """Return each rater's name: its file's path, with the component if the file has several."""
+    """Return each rater's name: the path of the file, and the component if the file has several."""
     return [
         f"{file.path}[{component}]" if len(file.components) > 1 else str(file.path)
         for file in files

@@ -1,4 +1,4 @@
-"""``itk-consensus learn``: learn rater weights from cases with a known truth."""
+"""``itk-consensus learn``: learn rater weights from cases with a known true segmentation."""
 
 from __future__ import annotations
 
@@ -100,7 +100,9 @@ def _learn(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _comparison(cases: list[TrueCase], console: Console) -> str:
-    """Compare networks, pairs of networks and fusions on the cases that have all raters."""
+    """Compare networks, pairs of networks and fusions on the cases for which all raters are
+    present.
+    """
     whole = [case for case in cases if None not in case.raters.values()]
     found = compare(
         (

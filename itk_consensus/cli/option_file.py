@@ -6,8 +6,8 @@
     maximum-iterations = 50
     reports = true
 
-Underscores may be used instead of dashes. Paths are interpreted as on the command line, which
-overrides the file.
+Underscores may be used instead of dashes. Paths are interpreted as on the command line, whose
+options take precedence over the file.
 """
 
 from __future__ import annotations

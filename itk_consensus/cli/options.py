@@ -31,7 +31,7 @@ _MOST_PROCESSES = 256
 #: The recommended method.
 DEFAULT_METHOD = "consensus"
 
-#: The default for volumes larger than memory: the best method that works on chunks.
+#: The default method for volumes larger than memory: the best method that works on chunks.
 DEFAULT_IN_CHUNKS = "corrected-vote"
 
 
@@ -42,7 +42,7 @@ def default_method(words: list[str]) -> str:
 
 
 def file_name(text: str) -> Path:
-    """Parse a file name; raise for names that no library can open."""
+    """Parse a file name; raise if no library can open files of this name."""
     if not is_file_name(text):
         raise argparse.ArgumentTypeError(f"must name a file, got {text!a}")
     return Path(text)

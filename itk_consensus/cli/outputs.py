@@ -1,4 +1,4 @@
-"""Output files, and checks before the work starts that they can be written."""
+"""Output files, and checks before processing starts that they can be written."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from itk_consensus.storage.replacing import destination
 class Output:
     """A file to be written."""
 
-    option: str  #: The option that specifies it
+    option: str  #: The command-line option that specifies the file
     path: Path
-    pixel_type: DTypeLike | None = None  #: For images; None for other files
+    pixel_type: DTypeLike | None = None  #: Pixel type of an image; None for other files
     #: Whether an existing file is updated rather than replaced.
     continued: bool = False
 
@@ -50,7 +50,7 @@ def add_overwrite_option(parser: argparse.ArgumentParser) -> None:
 
 
 def given_outputs(arguments: argparse.Namespace, **pixel_types: DTypeLike | None) -> list[Output]:
-    """Return the requested outputs, given the option names and their pixel types."""
+    """Return the requested outputs, given option names and their pixel types."""
     return [
         Output(f"--{name}", path, pixel_type)
         for name, pixel_type in pixel_types.items()
@@ -72,10 +72,10 @@ def check_outputs(
     Raises
     ------
     FileError
-        The folder cannot be created or written to, no format has this extension, the format is
-        lossy (PNG keeps only one slice of a volume, JPEG changes labels, VTK drops the direction),
-        the output is a file of an input or another output, it exists and `overwrite` is not set, or
-        an input is missing.
+        The folder cannot be created or written to, no format has this extension, the format loses
+        information (PNG keeps only one slice of a volume, JPEG changes labels, VTK drops the
+        direction), the output is also an input or another output, it exists and `overwrite` is not
+        set, or an input is missing.
     """
     reads = [claim for path in inputs for claim in claims_on(path)]
     made = [(output, file) for output in outputs for file in _rehearse(output, space)]
@@ -100,7 +100,8 @@ def lock_outputs(outputs: Iterable[Output], *, overwrite: bool = False) -> Itera
     Raises
     ------
     FileError
-        Another process holds a lock, or has meanwhile written an output and `overwrite` is not set.
+        Another process holds a lock, or has written an output in the meantime and `overwrite` is
+        not set.
     """
     # Every process acquires locks in the same order, which avoids deadlocks.
     ordered = sorted(outputs, key=lambda output: os.path.realpath(output.path))
@@ -157,7 +158,9 @@ def _folder_near(path: Path) -> Path:
 
 
 def _write_test_image(draft: Path, pixel_type: np.dtype[Any], space: ImageGeometry | int) -> None:
-    """Write a small label image with the dtype's maximum value, in the geometry of the outputs."""
+    """Write a small label image with the maximum value of the pixel type and the geometry
+    of the outputs.
+    """
     dimension = space if isinstance(space, int) else space.dimension
     labels = (np.arange(4**dimension) % 3).reshape((4,) * dimension).astype(pixel_type)
     if pixel_type.kind in "iu":

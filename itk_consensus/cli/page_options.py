@@ -44,7 +44,7 @@ def add_label_names(parser: argparse._ActionsContainer) -> None:
 
 
 def page_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the values of these options as keyword arguments of `itk_consensus.report`."""
+    """Return the values of the page options as keyword arguments of `itk_consensus.report`."""
     return {
         "window": arguments.window,
         "label_names": arguments.label_names,
@@ -53,7 +53,7 @@ def page_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _argument_type(parse: Callable[[str], Read]) -> Callable[[str], Read]:
-    """Wrap a text parser for argparse, which requires errors of its own class."""
+    """Wrap a text parser for argparse, which requires its own class of errors."""
 
     def convert(text: str) -> Read:
         try:

@@ -73,19 +73,19 @@ class _Fused:
     structure: Structure
     verdict: Verdict
     left_out: int = 0  #: Number of readers whose masks the method ignored
-    hollow: str = ""  #: Reason why the structure is not a consensus; "" if it is one
+    hollow: str = ""  #: Reason why the result is not a consensus; "" if it is one
     notes: tuple[str, ...] = ()  #: Remarks for the user
-    report: dict[str, Any] | None = None  #: Its part of the JSON, if requested
-    part: StructurePart | None = None  #: Its part of the page, if requested
+    report: dict[str, Any] | None = None  #: The structure's part of the JSON report, if requested
+    part: StructurePart | None = None  #: The structure's part of the page, if requested
 
 
 def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
-    """Read, match, fuse and write structures; print who drew each, and any concerns."""
+    """Read, match, fuse and write structures; print who drew each structure, and any concerns."""
     fuser = _fuser(arguments)
     require_structures_name(arguments.output)
     texts = given_outputs(arguments, json=None, report=None)
     outputs = [Output("--output", arguments.output), *texts]
-    # All files in the folder of a series are read as slices.
+    # In the folder of a series, all files are read as slices.
     folders = [] if arguments.series is None else [arguments.series]
     picture = getattr(arguments, "Image", None)
     inputs = [*arguments.inputs, *folders, *([] if picture is None else [picture])]
@@ -161,7 +161,9 @@ def _write_consensus(
 
 
 def _description(fused: Sequence[_Fused], readers: ReadStructures, fuser: LabelFusionFilter) -> str:
-    """Return the file's description for planning systems: readers, method, verdict counts."""
+    """Return the file's description for planning systems: readers, method, and number of
+    each verdict.
+    """
     counts = Counter(one.verdict.word for one in fused)
     words = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
     number = len(readers.matched.readers)
@@ -240,7 +242,9 @@ def _fuse_each(
 
 
 def _number_left_out(result: FusionResult[Any]) -> int:
-    """How many readers' masks Consensus ignored because they lie elsewhere; 0 by other methods."""
+    """Return the number of readers whose masks Consensus ignored because they lie
+    elsewhere; 0 for other methods.
+    """
     if "shared" not in result.extras or 1 not in result.labels:
         return 0
     return len(raters_left_out(result.extras["shared"], result.labels.index(1)))
@@ -254,7 +258,7 @@ def _hollow_reason(structure: Structure, known: Sequence[Finding]) -> str:
 
 
 def _slice_notes(mask: Any, who: Mapping[int, Structure]) -> list[str]:
-    """Return a note if the consensus covers fewer or more slices than all readers' contours."""
+    """Return a note if the consensus covers fewer or more slices than all readers' contours do."""
     own, *drawn = (
         int((voxels_of(one) == 1).any(axis=(1, 2)).sum())
         for one in (mask, *(structure.mask for structure in who.values()))
@@ -312,14 +316,14 @@ def _write_reports(
         hashes = file_hashes(names, arguments.inputs)
         hollow = [f"{one.structure.name}: {one.hollow}." for one in fused if one.hollow]
         accepted = [f"Accepted: {one}." for one in readers.matched.accepted]
-        # The page names the readers who made swaps.
+        # The page names the readers who swapped structures.
         notes = [*hollow, *accepted, *readers.doubts]
         page = structures_page(parts, names, MadeBy.of(fuser), hashes, notes, identity)
         write_text(arguments.report, page)
 
 
 def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:
-    """Make the filter that fuses each structure; raise for options that do not apply."""
+    """Create the filter that fuses each structure; raise for options that do not apply."""
     given = given_parameters(arguments, arguments.fuser)
     files = sorted(name for name, value in given.items() if isinstance(value, Path))
     if files:
@@ -381,7 +385,9 @@ def _write_image_of(
 
 
 def _consensus(who: Mapping[int, Structure], name: str, mask: Any) -> Structure:
-    """Return the consensus structure with the first available colour, type and code."""
+    """Return the consensus structure with the first available colour, type and code among
+    its readers.
+    """
     first = next(iter(who.values()))
     kind_of = next((one.details[ROI_TYPE] for one in who.values() if ROI_TYPE in one.details), None)
     color = next((one.color for one in who.values() if one.color is not None), None)

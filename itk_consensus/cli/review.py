@@ -103,7 +103,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def _review(arguments: argparse.Namespace, console: Console) -> None:
     require_application()
-    # Slicer's libraries take seconds to load, so they are loaded during reading and fusing.
+    # Slicer's libraries take seconds to load; they are loaded while files are read and fused.
     loading = threading.Thread(target=import_module, args=[_SERVING], daemon=True)
     loading.start()
     with contextlib.ExitStack() as held:
@@ -133,7 +133,7 @@ def _one_case(
     record = default_record_path(output)
     fresh = arguments.overwrite or not record.exists()
     if not fresh:
-        ReviewRecord.read(record)  # if it is damaged, raises before the work starts
+        ReviewRecord.read(record)  # raises before processing starts if the record is damaged
     is_image = not output.name.lower().endswith((".seg.nrrd", ".dcm"))
     outputs = [
         Output("--output", output, "u1" if is_image else None, continued=record.exists()),
@@ -196,7 +196,7 @@ def _label_maps(
     def case() -> tuple[ReviewCase, DicomSeries | None]:
         execute(files, arguments, console)
         fused = result_of(files.filter_)
-        files.inputs.clear()  # frees memory, since the result contains their votes
+        files.inputs.clear()  # frees memory; the result contains the votes
         give_memory_back()
         return case_of_result(fused, paths, record, label_names=arguments.label_names), series
 
@@ -272,7 +272,7 @@ def _cohort(
     if not found:
         raise FileError("has no case with a result", path=folder)
     held.enter_context(exclusive_lock(folder / "review", wait=1.0))
-    # a case's old review may be overwritten only when it is opened for the first time
+    # an existing review of a case may be overwritten only when the case is first opened
     begun = set[str]()
     found.sort(key=lambda one: _worst_first(one[1]))
     return [
@@ -288,7 +288,7 @@ def _cohort(
 
 
 def _worst_first(record: FolderRecord) -> tuple[int, float]:
-    """Return a sort key by verdict (the worst first), then by agreement (the lowest first)."""
+    """Return a sort key: verdict (the worst first), then agreement (the lowest first)."""
     result = record.result or {}
     dice = result.get("mean_dice")
     return -grade_of(result.get("verdict", "")), 2.0 if dice is None else float(dice)

@@ -31,7 +31,8 @@ from itk_consensus.core.errors import FileError
 from itk_consensus.images.label_names import label_names
 from itk_consensus.report.text import PROGRAM, pairs, pluralize, section, table, wrap_lines
 
-#: Tables shown in the terminal; with more structures, only the mean of all.
+#: Maximum number of tables shown in the terminal; with more structures, only the mean over all is
+#: shown.
 _MOST_TABLES = 5
 
 _DESCRIPTION = """\
@@ -143,8 +144,8 @@ def _score(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _tables(study: StudyScores) -> Iterator[str]:
-    """Lines of the main table and, of a few structures, of one for each."""
-    # The mean of all structures, which is the last part, is shown first.
+    """Yield the lines of the main table and, if there are few structures, of a table for each."""
+    # The mean over all structures, which is the last part, is shown first.
     parts = sorted(study.parts, key=lambda part: part != study.main_part)
     for part in parts if len(parts) <= _MOST_TABLES else parts[:1]:
         header, body = study.table(part)

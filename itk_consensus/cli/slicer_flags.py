@@ -1,4 +1,4 @@
-"""Conversion of 3D Slicer's flags, which contain underscores and use one flag per input."""
+"""Conversion of 3D Slicer's flags, which contain underscores and name one input each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """``itk-consensus --xml fuse``: describe the command for 3D Slicer's execution model.
 
-Slicer creates a panel from the description and runs the command with the chosen options.
-The order within elements follows the published schema (CTK's ctkCmdLineModule.xsd).
+Slicer creates a panel from the description and runs the command with the chosen options. The order
+of elements follows the published schema (CTK's ctkCmdLineModule.xsd).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _images(group: Element, fuser: type[LabelFusionFilter]) -> None:
 
 
 def _parameter(group: Element, parameter: Parameter[object]) -> None:
-    """Add a parameter; an optional one becomes a string, which may be left empty."""
+    """Add a parameter; an optional one becomes a string field, which may be left empty."""
     kind, default = parameter.kind, parameter.default
     flag = option_of(parameter).removeprefix("--").replace("-", "_")
     label = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", parameter.name)

@@ -177,7 +177,7 @@ class ReadStructures:
 
     @cached_property
     def swaps(self) -> list[StructureSwap]:
-        """Raters whose structure names are swapped, compared with the other raters."""
+        """Raters whose structure names are swapped relative to the other raters."""
         return structure_swaps(self.places)
 
     @property
@@ -190,9 +190,9 @@ class ReadStructures:
 
     @property
     def names_put_right(self) -> dict[tuple[str, str], tuple[str, float]]:
-        """Correct names of each reader's swapped structures, and the Dice after renaming.
+        """Corrected names of each reader's swapped structures, and the Dice after renaming.
 
-        Of two readers either may be right, so that nothing is proposed.
+        With only two readers either may be right, so nothing is proposed.
         """
         return {
             (self.matched.readers[swap.reader], used): (meant, swap.after)
@@ -202,7 +202,7 @@ class ReadStructures:
         }
 
     def known_of(self, name: str, who: Sequence[int]) -> tuple[Finding, ...]:
-        """Return findings about a structure that follow from all structures and their readers."""
+        """Return findings on a structure that follow from all structures and their readers."""
         return plan_findings(self.places, self.swaps, name, who)
 
     def masks_by_structure(self) -> Iterator[tuple[str, dict[int, Structure]]]:

@@ -18,22 +18,23 @@ from itk_consensus.deep.cases import MISSING, Augmentation, Case
 #: Maps a dict of channels-first arrays to another such dict.
 Transform: TypeAlias = Callable[[dict[str, Any]], Mapping[str, Any]]
 
-#: Fraction of the patches that are rotated, scaled and deformed; limited since this blurs slightly.
+#: Fraction of the patches that are rotated, scaled and deformed; limited, since this blurs them
+#: slightly.
 _BENT_PATCHES = 0.5
 _LARGEST_ANGLE = np.deg2rad(15)
 _SCALES = (0.85, 1.2)
-#: No rotation between axes whose spacings differ by more than this factor.
+#: Axes whose spacings differ by more than this factor are not rotated into each other.
 _THICK = 2.0
 #: Standard deviation of the deformation, and spacing of its control points, in voxels.
 _BEND, _KNOT = 1.5, 12
-#: Fraction of the channels that undergo a gamma transform, and of those that get noise of up to
+#: Fraction of the channels that undergo a gamma transform, and fraction that get noise of up to
 #: _LARGEST_NOISE.
 _CHANGED_CHANNELS = 0.3
 _GAMMAS = (0.7, 1.5)
 _LARGEST_NOISE = 0.2
 #: p-value below which an axis is considered to have an anatomical orientation.
 _ONE_SIDED = 1e-3
-#: Number of cases used for this test.
+#: Number of cases used for the test of orientation.
 _LOOKED_AT = 64
 
 
@@ -42,7 +43,7 @@ class BuiltInAugmentation:
     """Random mirroring, rotation, scaling, deformation, brightness, contrast, noise and gamma.
 
     As in nnU-Net (Isensee et al., Nat Methods 18:203-211, 2021), but with smaller angles: there are
-    few cases, but the raters already show the structure's location.
+    few cases, and the raters' labels already show the location of the structure.
     """
 
     #: Axes that may be mirrored, counted from the last one; see `unoriented_axes`.
@@ -155,8 +156,8 @@ def _asymmetry(mass: NDArray[Any], axis: int) -> float:
 def augmentation_from_transform(transform: Transform, owner: str) -> Augmentation:
     """Wrap the user's transform as an augmentation.
 
-    A transform with a method `set_random_state`, such as MONAI's, is seeded for every patch, so
-    that a resumed training gives the same result as an uninterrupted one.
+    A transform with a method `set_random_state`, such as MONAI's, is seeded for every patch, so a
+    resumed training run gives the same result as an uninterrupted one.
     """
     if not callable(transform):
         raise ParameterError(f"transform must be callable, got {transform!r:.80}", owner=owner)

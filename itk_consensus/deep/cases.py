@@ -1,6 +1,6 @@
 """Training data: cases, and batches of random patches. This module does not use torch.
 
-Random choices depend only on the seed and the iteration, so a resumed training draws the same
+Random choices depend only on the seed and the iteration, so a resumed training run draws the same
 batches as an uninterrupted one.
 """
 
@@ -55,7 +55,9 @@ class Case:
 
     @cached_property
     def centres(self) -> NDArray[np.int64]:
-        """Flat indices of patch centres: disputed voxels with known labels, else any known ones."""
+        """Flat indices of patch centres: disputed voxels with known labels, or else any
+        with known labels.
+        """
         present = (self.labels != MISSING).any(0)
         # MISSING is the largest index, so the minimum equals it only if all labels are missing.
         lowest = self.labels.min(0)
@@ -126,7 +128,7 @@ def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]
 def patch_shape(
     shapes: Sequence[Sequence[int]], window: Sequence[int], stride: int, least: int = 1
 ) -> tuple[int, ...]:
-    """Return the patch size: the median case, at most `window`, rounded up to `stride`.
+    """Return the patch size: that of the median case, at most `window`, rounded up to `stride`.
 
     The last axis has at least two strides, since batch normalisation needs two values.
     """
@@ -139,7 +141,9 @@ def patch_shape(
 
 
 def informative_patches(case: Case, shape: Sequence[int]) -> list[Case]:
-    """Return the whole case if it fits into a patch, else up to three around disputed voxels."""
+    """Return the whole case if it fits into a patch, otherwise up to three patches around
+    disputed voxels.
+    """
     sides = np.array(case.shape)
     centres = case.centres
     if (sides <= shape).all() or not len(centres):
@@ -233,7 +237,9 @@ def as_batch(patches: Sequence[Case]) -> Batch:
 
 
 def drop_raters(batch: Batch, rng: np.random.Generator) -> Batch:
-    """Drop random raters and hide the ids of others; only atlases may all be dropped."""
+    """Drop random raters and hide the ids of others; all raters are dropped only if they
+    are atlases.
+    """
     here = (batch.labels != MISSING).any(axis=tuple(range(2, batch.labels.ndim)))
     keep = _at_least_one(rng.random(here.shape) >= _RATER_DROPOUT, here, rng)
     names = drop_names(batch.raters, rng)

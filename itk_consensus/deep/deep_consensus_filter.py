@@ -106,7 +106,7 @@ class DeviceName(Kind[str]):
 class DeepEstimate(Estimate):
     """Comparison of the image with the images of Fit."""
 
-    unlike: tuple[str, ...]  #: Properties in which it differs from the images of Fit
+    unlike: tuple[str, ...]  #: Properties in which the image differs from the images of Fit
 
 
 class DeepConsensusFilter(ImageFuser):
@@ -277,23 +277,23 @@ class DeepConsensusFilter(ImageFuser):
             Each component is a channel. Images, labels and truths may be paths of files, which are
             read case by case and cached within CacheSize.
         label_lists : sequence of lists of images
-                    The label maps of each image's raters; None stands for a missing rater.
+            The label maps of each image's raters; None stands for a missing rater.
         truths : sequence of images, optional
         rater_ids : sequence, optional
-                    Ids (int or str) of the raters, either one list for all cases or a list per
-                    case; None or 0 stands for an unknown rater. By default a position in the lists
-                    identifies a rater.
+            Ids (int or str) of the raters, either one list for all cases or a list per
+            case; None or 0 stands for an unknown rater. By default a position in the lists
+            identifies a rater.
         atlas_images : sequence of lists of images, optional
-                    If the raters are atlases, their images, warped in the same way as their labels.
-                    The network then starts from the result of joint fusion, and each atlas is used
-                    as an additional training case, labelled by the others. Requires truths.
+            If the raters are atlases, their images, warped in the same way as their labels.
+            The network then starts from the result of joint fusion, and each atlas is used
+            as an additional training case, labelled by the others. Requires truths.
         checkpoint : path, optional
             Written after each evaluation; if it exists, training resumes from it.
         image_stream : torch module, optional
-                    Used instead of the built-in U-Net: maps (N, channels of the image, \\\\*S) to
-                    (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is
-                    trained. Its stride is determined by trial, unless it has attributes `stride`
-                    and `least_size`.
+            Used instead of the built-in U-Net: maps (N, channels of the image, \\*S) to
+            (N, NumberOfChannels, \\*S), e.g. one of MONAI's networks. A copy of it is
+            trained. Its stride is determined by trial, unless it has attributes `stride`
+            and `least_size`.
         transform : callable, optional
             Used instead of the built-in augmentation (mirroring of axes without orientation,
             rotation, scaling, deformation, brightness, contrast, gamma and noise), e.g. one of
@@ -302,8 +302,8 @@ class DeepConsensusFilter(ImageFuser):
             "prior" (a probability for each class). Sizes must not change; labels are class indices,
             255 where missing.
         warm_start : bool
-                    Continue training the filter's model, from Fit or Load, instead of a new one.
-                    Labels, channels and mode must be the same; raters may be new.
+            Continue training the filter's model, from Fit or Load, instead of a new one.
+            Labels, channels and mode must be the same; raters may be new.
         """
         require_torch(self.GetName())
         with self._running(), self._torch_threads():
@@ -350,7 +350,7 @@ class DeepConsensusFilter(ImageFuser):
         return self._trained_model().reliability()
 
     def GetChosenRaterWeight(self) -> float:
-        """Return the RaterWeight that Fit chose; Execute uses it unless RaterWeight is set."""
+        """Return the RaterWeight that Fit chose; Execute uses it unless the parameter is set."""
         return self._trained_model().rater_weight
 
     def GetChosenLock(self) -> bool:
@@ -505,7 +505,9 @@ class DeepConsensusFilter(ImageFuser):
     def _judge(
         self, model: ConsensusModel, trainer: Trainer, sources: Sequence[CaseSource]
     ) -> None:
-        """Choose the rater weight and lock, and estimate the gain, on held-out cases."""
+        """Choose the rater weight and the lock, and estimate the gain over other fusers, on
+        held-out cases.
+        """
         from itk_consensus.deep.held_out import choose_rater_weight
 
         if model.mode == "joint":
@@ -544,7 +546,7 @@ class DeepConsensusFilter(ImageFuser):
         return {name.removeprefix("the "): Interval.of(values) for name, values in over.items()}
 
     def GetDiagnostics(self) -> Diagnostics:
-        """Return findings about the model of Fit or Load, and about the last Execute's image."""
+        """Return findings on the model of Fit or Load, and on the image of the last Execute."""
         result = self._result
         unlike = None if result is None else result.estimate.unlike
         return Diagnostics(tuple(findings(self._trained_model(), self.WithoutGain, unlike)))
@@ -592,13 +594,13 @@ class DeepConsensusFilter(ImageFuser):
         ----------
         image : image
         labels : list of images
-                    On the image's grid; None stands for a missing rater; in a vector image, each
-                    component is a rater.
+            On the image's grid; None stands for a missing rater; in a vector image, each
+            component is a rater.
         rater_ids : sequence of int, str or None
-                    As in Fit; raters not present in Fit are treated as average raters.
+            As in Fit; raters not present in Fit are treated as average raters.
         atlas_images : list of images
-                    Images of the atlases from which the labels were propagated, if Fit had atlas
-                    images.
+            Images of the atlases from which the labels were propagated, if Fit had atlas
+            images.
 
         Returns
         -------

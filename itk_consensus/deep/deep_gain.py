@@ -1,4 +1,4 @@
-"""Gain of a trained network on held-out cases, and findings about it."""
+"""Gain of a trained network over other fusers on held-out cases, and findings on it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def gain_of(
     """Return the network's gain in Dice over other fusers on held-out cases.
 
     If held-out raters are the reference, ties of the vote are broken in favour of the network's
-    label: a binary vote of seven raters cannot tie but one of six can, and breaking these ties is
-    no gain over the vote of seven.
+    label: a binary vote of seven raters cannot be tied but one of six can, and resolving such ties
+    is not a gain over the vote of seven.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _leave_one_rater_out(
 def findings(
     model: ConsensusModel, without_gain: str, unlike: Sequence[str] | None
 ) -> Iterator[Finding]:
-    """Yield findings about a model and, if it was executed, about the image."""
+    """Yield findings on a model and, if it was executed, on the image."""
     gain = gain_or_unknown(model)
     answer = f"{gain.instead} answers" if without_gain == "raters" else "the network answers"
     facts = {"gain": str(gain), "instead": gain.instead.removeprefix("the "), "answer": answer}
@@ -192,7 +192,7 @@ def gain_or_unknown(model: ConsensusModel) -> Gain:
 
 
 def unlike_finding(unlike: Sequence[str]) -> Finding:
-    """Return the finding about properties in which an image differs from the training images."""
+    """Return the finding on properties in which an image differs from the training images."""
     fields = " and ".join(unlike)
     severity: Severity = "look" if unlike else None
     kind = "" if unlike else "fine"

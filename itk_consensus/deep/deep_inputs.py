@@ -323,7 +323,9 @@ class CaseSource:
         return self.load().as_case(labels, raters)
 
     def present_atlases(self) -> list[int]:
-        """Return the indices of labelled atlases; none if there is only one, as others label it."""
+        """Return the indices of labelled atlases; none if there is only one, since no other
+        could label it.
+        """
         drawn = replace(self, truth=None, atlas_images=None).load().loaded.arrays
         present = [number for number, array in enumerate(drawn) if array is not None]
         return present if len(present) > 1 else []

@@ -24,17 +24,17 @@ class _HeldOut(NamedTuple):
 
     others: Tensor  #: (1, A, K, *S) votes of the others
     drawn: Tensor  #: (V,) labels of the held-out rater at the judged voxels
-    judged: Tensor  #: (*S) voxels annotated by the held-out rater and at least one other
+    judged: Tensor  #: (*S) voxels annotated by the held-out rater and by at least one other rater
 
 
 @torch.no_grad()
 def choose_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
     """Return the largest rater weight whose prediction is not significantly worse than the best.
 
-    This is for networks that see only the image (joint mode). The criterion is the accuracy of the
-    predicted labels of held-out raters; likelihood would also depend on confidence, which changes
-    with the weight. A difference is significant if it exceeds two standard errors over the cases.
-    Voxels on which all other raters agree are left out.
+    This is for networks that receive only the image (joint mode). The criterion is the accuracy of
+    the predicted labels of held-out raters; likelihood would also depend on confidence, which
+    changes with the weight. A difference is significant if it exceeds two standard errors over the
+    cases. Voxels on which all other raters agree are left out.
     """
     rows = [row for case in cases if (row := _hits_of_weights(model, case)) is not None]
     if not rows:

@@ -85,7 +85,9 @@ def predict(
 def requested_voxels(
     disputed: NDArray[np.bool_], spacing: Sequence[float], margin: float | None
 ) -> NDArray[np.bool_]:
-    """Return disputed voxels and those within a margin in mm; all voxels if margin is None."""
+    """Return the disputed voxels and those within a margin in mm of them; all voxels if
+    margin is None.
+    """
     if margin is None:
         return np.ones_like(disputed)
     if margin == 0 or not disputed.any():

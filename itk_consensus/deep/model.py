@@ -88,7 +88,7 @@ class ConsensusModel:
     #: Joint mode: exponent of the raters' likelihood, chosen by predicting held-out raters.
     rater_weight: float = 1.0
     gain: Gain | None = None  #: Gain on held-out cases; None if unknown
-    #: Ranges of the training images' summary statistics, to detect unlike images
+    #: Ranges of the training images' summary statistics, to detect images that differ from them
     likeness: Likeness | None = None
     improving: bool = False  #: Whether training stopped while the loss was still improving
     has_prior: bool = False  #: Whether it was trained with atlas images

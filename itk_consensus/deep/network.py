@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from itk_consensus.core.errors import ParameterError
 
-#: Evidence is exp of the logit, clamped to this value; with softplus, confident voxels train
-#: slowly.
+#: Evidence is exp of the logit, which is clamped to this value; with softplus, training is slow at
+#: confident voxels.
 _LARGEST_LOGIT = 10.0
 _FIRST_TRUST = 0.5
 #: Maximum number of raters that are encoded per training batch, drawn at random. A sample suffices
@@ -38,15 +38,15 @@ class NetworkShape:
     classes: int  #: Number of classes, K
     raters: int  #: Number of known raters, without the unknown rater 0
     channels: int  #: Features of the image stream at full resolution
-    sees_labels: bool  #: False if the network sees the image only (joint mode)
+    sees_labels: bool  #: False if the network receives only the image (joint mode)
     inputs: int = 1  #: Channels of the image
 
 
 class StreamSides(NamedTuple):
     """Constraints on the sides of an image stream's input."""
 
-    stride: int  #: Sides must be multiples of it
-    least: int  #: No side may be smaller
+    stride: int  #: The sides must be multiples of this number
+    least: int  #: Minimum length of a side
 
 
 #: Constraints of the built-in U-Net.

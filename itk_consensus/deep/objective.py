@@ -70,7 +70,9 @@ class Objective:
         *,
         learn: bool,
     ) -> Tensor:
-        """Return the -log likelihood of held-out raters (ids `names`), given image and others."""
+        """Return the negative log likelihood of held-out raters (ids `names`), given the
+        image and the others.
+        """
         alpha = self._concentrations(batch.images, hide_raters(batch.labels, held_out), names)
         votes = one_hot(self._tensor(hide_raters(batch.labels, ~held_out)), alpha.shape[1])
         valid = (votes.sum((1, 2)) > 0).float()
@@ -172,7 +174,10 @@ def expected_cross_entropy(alpha: Tensor, target: Tensor) -> Tensor:
 
 
 def kl_to_uniform(alpha: Tensor) -> Tensor:
-    """Return KL(Dir(alpha) || Dir(1)) per voxel (equation 46 of the paper)."""
+    """Return KL(Dir(alpha)
+
+    Dir(1)) per voxel (equation 46 of "When Does Consensus Beat Voting?").
+    """
     total = alpha.sum(1, keepdim=True)
     classes = alpha.new_tensor(float(alpha.shape[1]))
     normaliser = torch.lgamma(total).sum(1) - torch.lgamma(alpha).sum(1) - torch.lgamma(classes)
@@ -182,8 +187,8 @@ def kl_to_uniform(alpha: Tensor) -> Tensor:
 def misleading_evidence(alpha: Tensor, target: Tensor) -> Tensor:
     """Return Sensoy's alpha~ = t + (1 - t) alpha: alpha without the evidence for the truth.
 
-    The paper uses the KL of alpha itself. Its optimum is S = K + 1 / weight at every voxel, so
-    total evidence would not depend on uncertainty.
+    The paper uses the KL divergence of alpha itself. Its optimum is S = K + 1 / weight at every
+    voxel, so the total evidence would not depend on uncertainty.
     """
     return target + (1 - target) * alpha
 

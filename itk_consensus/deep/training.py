@@ -1,9 +1,10 @@
 """Training in one of three modes.
 
-truth : the network sees the image and the raters, and learns a known truth. joint : without truths.
-The network sees only the image; it is trained, together with one accuracy per rater, to maximise
-the likelihood of the raters' labels. set   : without truths. The network sees the image and some
-raters, and predicts the others.
+truth : the network sees the image and the raters' labels, and learns the known true segmentation.
+joint : without true segmentations. The network sees only the image; it is trained, together with
+        one accuracy per rater, to maximise the likelihood of the raters' labels.
+set   : without true segmentations. The network sees the image and the labels of some raters, and
+        predicts those of the others.
 """
 
 from __future__ import annotations

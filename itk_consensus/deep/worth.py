@@ -1,4 +1,5 @@
-"""Gain of a trained network on held-out cases, and detection of unfamiliar images.
+"""Gain of a trained network over other fusers on held-out cases, and detection of unfamiliar
+images.
 
 An image is unfamiliar if it is unlike the training images. This module does not use torch.
 """
@@ -71,9 +72,10 @@ class Gain:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it is significantly better than the vote, and better on average than all others.
+        """Whether the network is significantly better than the vote, and better on average than all
+        others.
 
-        Significance over joint fusion is not required, since that would take dozens of cases.
+        A significant gain over joint fusion is not required, since it would take dozens of cases.
         """
         better = all(Interval.of(values).mean > 0 for values in self.over.values())
         return better and Interval.of(self.over[VOTE]).low > 0

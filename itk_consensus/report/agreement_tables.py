@@ -1,4 +1,4 @@
-"""HTML tables of agreement: a heat map of rater pairs, a table of raters, a table of labels."""
+"""HTML tables of agreement: a heat map of rater pairs, a table of raters, and a table of labels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from itk_consensus.report.markup import Markup, data_table, join_markup, tag
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
 
-#: Ends of the colour scale, from pale to dark blue; a Dice of `_LOWEST_SHADE` or below is white.
+#: Ends of the colour scale, from pale to dark blue; cells with a Dice of `_LOWEST_SHADE` or below
+#: are palest.
 _HEAT = ((247, 251, 255), (8, 48, 107))
 _LOWEST_SHADE = 0.5
-#: Prefixes of the displayed columns; more would not fit on a page.
+#: Prefixes of the names of displayed columns; more columns would not fit on a page.
 _LABEL_COLUMNS = (
     "volume_variation",
     "mean_dice",
@@ -98,12 +99,12 @@ def rater_table(case: ShownCase, measured: dict[str, Sequence[Any]]) -> Markup:
 
 
 def rater_name(case: ShownCase, index: int) -> Markup:
-    """Return the line sample, letter and name of a rater."""
+    """Return a rater's line sample, letter and name."""
     return join_markup([_sample(case.place(index)), f"{rater_mark(index)}  {case.names[index]}"])
 
 
 def _subject(case: ShownCase) -> str:
-    """Return the subject of captions: the structure, or the number of structures averaged."""
+    """Return the subject of captions: the structure, or how many structures are averaged."""
     labels = case.agreement.labels
     if len(labels) == 1:
         return case.structure(labels[0].label)
@@ -153,7 +154,9 @@ def label_table(case: ShownCase) -> Markup:
 
 
 def expected_volume_text(one: LabelAgreement) -> str | float:
-    """Return the expected volume of another rater's segmentation as text: 12.1 (9.8–14.9)."""
+    """Return the expected volume of another rater's segmentation, with its interval, as
+    text: 12.1 (9.8–14.9).
+    """
     if one.expected_volume is None:
         return _NOTHING
     estimate, low, high = map(_format_volume, one.expected_volume)
@@ -161,12 +164,14 @@ def expected_volume_text(one: LabelAgreement) -> str | float:
 
 
 def _format_volume(volume: float) -> str:
-    """Format a volume with three significant digits, or as an integer from 100 on."""
+    """Format a volume with three significant digits, or as an integer if it is at least 100."""
     return f"{volume:.0f}" if volume >= 100 else f"{volume:#.3g}"
 
 
 def column_title(name: str) -> str:
-    """Return a title: mean_hausdorff95_mm_to_reference -> mean Hausdorff 95 % to consensus."""
+    """Return a column title: mean_hausdorff95_mm_to_reference -> mean Hausdorff 95 % to
+    consensus.
+    """
     replaced = {
         **{f"hausdorff95_{unit}": "Hausdorff 95 %" for unit in ("mm", "voxels")},
         **{f"surface_distance_{unit}": "surface distance" for unit in ("mm", "voxels")},

@@ -12,9 +12,9 @@ from itk_consensus.report.markup import Markup, data_table, tag
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.review.rater_colors import rater_color
 
-#: Maximum number of structures with bias tables; more would fill the page.
+#: Maximum number of structures for which bias tables are shown; more would fill the page.
 _MOST_STRUCTURES = 6
-#: Minimum full scale of the bars, so that small differences look small.
+#: Minimum full scale of the bars, which keeps bars short if differences are small.
 _SHORTEST_REACH_MM = 1.0
 
 _Row = dict[str, float]
@@ -33,7 +33,7 @@ def bias_tables(case: ShownCase) -> list[Markup]:
 
 
 def _biases(case: ShownCase, label: int) -> list[_Row | None]:
-    """Return each rater's bias; None if the label or part of its box was not annotated."""
+    """Return each rater's bias; None if the rater did not annotate the label or part of its box."""
     box, surface = case.box(label), case.surface(label)
     if surface is None:
         return []
@@ -66,7 +66,7 @@ def _table(case: ShownCase, label: int, rows: Sequence[_Row | None]) -> Markup:
 
 
 def _cell(mm: float, reach: float, color: str) -> Markup:
-    """Return the table cell with a number above its bar."""
+    """Return a table cell with a number above its bar."""
     if mm != mm:
         return tag("td", "–")
     number = f"{round(mm, 1) or 0.0:+.1f}"  # avoids "-0.0"
@@ -75,7 +75,7 @@ def _cell(mm: float, reach: float, color: str) -> Markup:
 
 
 def _bar(share: float, color: str) -> Iterator[Markup]:
-    """Draw a bar from the centre line outwards; a share of 1 is full scale."""
+    """Draw a bar outwards from the centre line; a share of 1 is full scale."""
     length = 30 * abs(share)
     yield tag("rect", x=f"{min(0.0, 30 * share):.1f}", y=1, width=f"{length:.1f}", height=6,
               fill=color)  # fmt: skip

@@ -24,17 +24,17 @@ BAND_COLOR = (240, 228, 66)
 _DARK, _BRIGHT = "#101317", "#FFFFFF"
 
 _RATER_WIDTH, _CONSENSUS_WIDTH, _HALO_WIDTH = 1.6, 2.8, 4.8
-#: Width of a rater's line in legends and tables: a thinner one is shown in a paler colour.
+#: Width of a rater's line in legends and tables; thinner lines are shown in a paler colour.
 _SAMPLE_WIDTH = 3
-#: Offset between the lines of successive raters, so that all colours remain visible where contours
+#: Offset between the lines of successive raters, which keeps all colours visible where contours
 #: coincide; the maximum total offset; and the picture width in pixels to which both refer.
 _APART, _MOST_APART, _USUAL_PIXELS = 1.1, 4.4, 340
 
-_MOST_PIXELS = 384  # maximum width and height of the image under the contours
-_SHEET_PIXELS = 160  # the same on a contact sheet
-_MARGIN_MM = 8.0  # margin around all marked voxels, for slices
-_ANATOMY_MM = 30.0  # margin around all marked voxels, for figures of a place ...
-_WIDEST_MM = 140.0  # ... but with at most this width
+_MOST_PIXELS = 384  # maximum width and height of the image below the contours, in pixels
+_SHEET_PIXELS = 160  # the same for a contact sheet
+_MARGIN_MM = 8.0  # margin around all marked voxels in figures of slices
+_ANATOMY_MM = 30.0  # margin around all marked voxels in figures of a place ...
+_WIDEST_MM = 140.0  # ... whose width is limited to this
 _BAND_OPACITY = 0.5
 _SCALE_BARS_MM = (100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
@@ -44,7 +44,7 @@ class Look:
     """Options for the display of a case."""
 
     window: GreyWindow | None = None  #: Grey-value window; by default one that suits the structure
-    contact_sheet: bool = False  #: Whether to show all disputed slices, too
+    contact_sheet: bool = False  #: Whether to show all disputed slices as well
     most_slices: int = 6  #: Maximum number of disputed slices to show
 
 
@@ -83,14 +83,16 @@ def place_figures(
 
 
 def switch_style(raters: int) -> str:
-    """Return CSS rules by which the checkboxes of the legend hide contours, without JavaScript."""
+    """Return CSS rules that let the checkboxes of the legend hide contours without JavaScript."""
     names = [*(f"r{index}" for index in range(raters)), "consensus", "band"]
     rules = (f"body:has(#show-{n}:not(:checked)) .dispute .{n}{{display:none}}" for n in names)
     return "\n".join(rules)
 
 
 def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) -> list[int]:
-    """Return indices of the most disputed slice and of slices at equal quantiles of the dispute."""
+    """Return the indices of the most disputed slice and of slices at equal quantiles of the
+    dispute.
+    """
     weight = dissent.sum(axis=(1, 2))
     if not weight.any():
         return [len(weight) // 2]
@@ -101,9 +103,9 @@ def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) 
 
 
 class DisputedVolume:
-    """A case of any dimension as slices of one plane; for 4D images, only the most disputed volume.
+    """A case of any dimension as slices of one plane; of a 4D image, only the most disputed volume.
 
-    Rows and columns follow radiological convention; slices keep their indices.
+    Rows and columns follow radiological convention; slices keep their original indices.
     """
 
     def __init__(
@@ -170,7 +172,7 @@ class DisputedVolume:
         """Choose the slices with the largest disagreement of each kind, and of all kinds combined.
 
         Returns a mapping from slice index to the name of the kind, or to an empty string. The kinds
-        are voxels separate from the consensus, beyond its first and last slice, around it, and
+        are voxels separate from the consensus, beyond its first or last slice, around it, and
         inside it.
         """
         inside = self._consensus != 0
@@ -201,7 +203,9 @@ class DisputedVolume:
         return chosen
 
     def note(self, place: Place | None = None) -> Markup:
-        """Return a note on all figures: numbering, window, orientation, position of the place."""
+        """Return a note on all figures: slice numbering, window, orientation, and position
+        of the place.
+        """
         texts = ["Slices are numbered from 0."] if len(self.dissent) > 1 else []
         if self.window is not None:
             texts.append(f"Grey values: {self.window}.")
@@ -283,7 +287,9 @@ class DisputedVolume:
         return np.asarray(np.minimum(2 * self._part.cut(self.dissent[index]), 1.0))
 
     def _contours(self, index: int, columns: int) -> list[Markup]:
-        """Draw the raters' contours, and on top that of the consensus in a thicker line."""
+        """Draw the raters' contours and, on top of them, that of the consensus in a thicker
+        line.
+        """
         number, paths = len(self._maps), []
         apart = min(_APART, _MOST_APART / max(number - 1, 1)) * columns / _USUAL_PIXELS
         for j, labels in enumerate(self._maps):
@@ -342,7 +348,7 @@ def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int]
     Parameters
     ----------
     places : sequence of int
-        Page-wide numbers of these raters if some raters of the page are absent; otherwise ().
+        Page-wide indices of these raters if some raters of the page are absent; () otherwise.
     """
     entries: list[tuple[str, Markup, str]] = [
         (f"r{j}", line_sample(rater_color(j), _SAMPLE_WIDTH, rater_dashes(j)), name)
@@ -362,7 +368,9 @@ def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int]
 
 
 def thumbnail_legend() -> list[Markup]:
-    """Entries of a legend of thumbnails, which show the consensus and where readers differ."""
+    """Return the legend entries for thumbnails, which show the consensus and where readers
+    differ.
+    """
     return [tag("span", *_consensus_entry()), tag("span", _band_sample(), "readers differ")]
 
 
@@ -371,7 +379,9 @@ def _consensus_entry() -> tuple[Markup, str]:
 
 
 def _band_sample() -> Markup:
-    """The colour of disputes as in a picture: half transparent over the dark."""
+    """Return a sample of the colour of disputes in pictures: half transparent over the dark
+    background.
+    """
     mixed = (
         round(_BAND_OPACITY * band + (1 - _BAND_OPACITY) * int(_DARK[at : at + 2], 16))
         for band, at in zip(BAND_COLOR, (1, 3, 5), strict=True)

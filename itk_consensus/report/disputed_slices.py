@@ -1,4 +1,4 @@
-"""Find the slices in which raters differ, numbered from 0 as on pages and figures."""
+"""Find the slices on which raters differ, numbered from 0 as on pages and figures."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class DisputedSlices(NamedTuple):
-    """Slices of a volume, numbered from 0."""
+    """The disputed slices of a volume, numbered from 0."""
 
     first: int
     last: int
     most: int  #: The slice with the most disputed voxels
     voxels: int  #: Number of disputed voxels in that slice
-    slices: int  #: Number of slices of the volume
+    slices: int  #: Total number of slices of the volume
 
     def __str__(self) -> str:
         return (

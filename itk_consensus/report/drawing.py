@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 #: PNG colour types by the number of components per pixel.
 _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
-#: Maximum number of straight segments that are joined into polylines. More segments are noise, in
-#: which interrupted dash patterns are not noticeable.
+#: Maximum number of straight segments that are joined into polylines. Masks with more segments are
+#: noise, for which interrupted dash patterns are not noticeable.
 _MOST_JOINED = 4000
 
 _Corner = tuple[int, int]
@@ -26,7 +26,7 @@ _Edge = tuple[_Corner, _Corner]
 def contour_path(plane: NDArray[Any]) -> str:
     """Return an SVG path along all edges between voxels of different labels, in units of voxels.
 
-    Everything outside the slice is background.
+    Everything outside the slice counts as background.
 
     Parameters
     ----------
@@ -47,7 +47,9 @@ def contour_path(plane: NDArray[Any]) -> str:
 
 
 def _lines(edges: list[_Edge]) -> Iterator[list[_Corner]]:
-    """Join edges into polylines that are as long as possible, for continuous dashes."""
+    """Join edges into polylines that are as long as possible, so that dash patterns are
+    continuous.
+    """
     at: dict[_Corner, list[int]] = {}
     for number, edge in enumerate(edges):
         for corner in edge:
@@ -119,7 +121,7 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np.uint8]:
-    """Return a (Y, X, 4) RGBA image of one colour whose opacity is the share from 0 to 1."""
+    """Return a (Y, X, 4) RGBA image of one colour whose opacity is the given share, from 0 to 1."""
     pixels = np.zeros((*shares.shape, 4), np.uint8)
     pixels[..., :3] = color
     pixels[..., 3] = np.rint(255 * np.clip(shares, 0, 1))
@@ -127,6 +129,6 @@ def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np
 
 
 def grey(plane: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
-    """Return (Y, X) grey values: black up to `low`, white from `high` on; NaN is black."""
+    """Return (Y, X) grey values: black up to `low`, white from `high` upwards; NaN is black."""
     scaled = (plane.astype(np.float64) - low) / (high - low if high > low else 1.0)
     return np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)

@@ -23,15 +23,15 @@ from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.space.boxes import written_unit
 from itk_consensus.space.pieces import label_pieces
 
-#: Text of each verdict on pages.
+#: Text of each verdict as shown on pages.
 SAID = {"use": "Use", "look": "Look before use", "do not use": "Do not use"}
 
 #: Number of notes shown below the verdict.
 _MOST_NOTES = 2
 
-#: Number of raters in the first table, those who deviate most; a later table lists all.
+#: Number of raters in the first table, the most deviating first; a later table lists all.
 _MOST_RATERS = 8
-#: Mean bias in mm below which a rater's contour counts as neither wider nor tighter.
+#: Absolute mean bias in mm below which a rater's contour counts as neither wider nor tighter.
 _SAME_MM = 0.25
 
 
@@ -48,7 +48,7 @@ def first_screen(
     Parameters
     ----------
     pictures_id : str, optional
-        Id of the element with the pictures of the place, used as link target.
+        Id of the element that contains the pictures of the place; used as a link target.
     """
     found = case.findings.named(labels=case.structure_names)
     verdict = Verdict.of(found)
@@ -75,7 +75,7 @@ def first_screen(
 
 
 def verdict_markup(verdict: Verdict) -> Markup:
-    """Return the verdict, and the one or two findings that determined it."""
+    """Return the verdict and the one or two findings that determined it."""
     kind = verdict.word.replace(" ", "-")
     word = tag("p", SAID[verdict.word], class_=f"verdict {kind}")
     if not verdict.decided_by:
@@ -85,7 +85,9 @@ def verdict_markup(verdict: Verdict) -> Markup:
 
 
 def _where(case: ShownCase, place: Place, verdict: Verdict, *, with_viewer: bool) -> Markup:
-    """Who drew at a place and whether the consensus has it, with a link to its slice."""
+    """Return who drew at a place and whether the consensus includes it, with a link to its
+    slice.
+    """
     label, text = _asked_label(verdict), short_text(place)
     link = tag("a", text, href=f"#{place.target}") if with_viewer else text
     title, there = "Where to look", who_drew_at(case, place, label)
@@ -102,14 +104,15 @@ def _where(case: ShownCase, place: Place, verdict: Verdict, *, with_viewer: bool
 
 
 def short_text(place: Place) -> str:
-    """The slice of a place; of 2D images its position."""
+    """Return the slice of a place or, for 2D images, its position."""
     return str(place) if place.slice is None else f"slice {place.slice}"
 
 
 def place_of(case: ShownCase) -> Place | None:
-    """Place of a finding that decided the verdict, else of the most severe finding with a place.
+    """Return the place of a finding that determined the verdict, or else of the most severe finding
+    with a place.
 
-    Without such a finding it is where a reader deviates farthest.
+    If no finding has a place, it is the place where a reader deviates farthest from the consensus.
     """
     farthest = None if (found := _found_place(case)) else farthest_deviation(case)
     return farthest.place if farthest is not None else found
@@ -123,22 +126,24 @@ def _found_place(case: ShownCase) -> Place | None:
 
 @dataclass(frozen=True)
 class Deviation:
-    """Where a reader's outline is farthest from the consensus."""
+    """The place at which a reader's outline is farthest from the consensus."""
 
     label: int
-    place: Place  #: Middle of what the reader added there or left out
+    place: Place  #: Centre of the region that the reader added there or left out
     far: float  #: Largest distance, in `unit`
     unit: str
-    direction: str  #: "towards the feet"; "" where directions are not known
+    direction: str  #: Direction, e.g. "towards the feet"; "" if directions are not known
 
     def __str__(self) -> str:
-        """How far, and in which direction: "up to 13.5 mm towards the feet"."""
+        """Return the distance and direction: "up to 13.5 mm towards the feet"."""
         far = f"up to {np.ceil(self.far / STEP) * STEP:g} {self.unit}"
         return " ".join(filter(None, [far, self.direction]))
 
 
 def farthest_deviation(case: ShownCase) -> Deviation | None:
-    """Find the largest deviation from the consensus; None without a consensus or a deviation."""
+    """Find the largest deviation from the consensus; None if there is no consensus or no
+    deviation.
+    """
     label = _label_of(case, Verdict.of(case.findings))
     return case.memo.get_or_make(("farthest", label), lambda: _farthest(case, label))
 
@@ -156,7 +161,7 @@ def _farthest(case: ShownCase, label: int | None) -> Deviation | None:
         return None
     end = np.unravel_index(int(np.abs(distances).argmax()), distances.shape)
     far = float(distances[end])
-    # What lies at least half as far out, and hangs together with the farthest point.
+    # Voxels that are at least half as far out and connected to the farthest point.
     pieces = label_pieces(np.sign(far) * distances >= abs(far) / 2)
     geometry = case.result.like.geometry
     piece = pieces.places == pieces.places[end]
@@ -173,9 +178,9 @@ def _farthest(case: ShownCase, label: int | None) -> Deviation | None:
 
 
 def who_drew_at(case: ShownCase, place: Place, label: int | None = None) -> str:
-    """Describe who marked a label, or any label, at a place: "only dora drew here".
+    """Describe which readers marked a label, or any label, at a place: "only dora drew here".
 
-    Returns an empty string if all readers did, or none.
+    Returns an empty string if all readers marked it, or none did.
     """
     said = [int(labels[place.index]) for labels in case.maps]
     asked = [name for name, value in zip(case.names, said, strict=True) if value != case.missing]
@@ -197,12 +202,12 @@ def who_drew_at(case: ShownCase, place: Place, label: int | None = None) -> str:
 
 
 def _asked_label(verdict: Verdict) -> int | None:
-    """Return the label that the findings behind a verdict name, if any."""
+    """Return the label concerned by the findings that determined a verdict, if there is one."""
     return next((one.label for one in verdict.decided_by if one.label is not None), None)
 
 
 def _label_of(case: ShownCase, verdict: Verdict) -> int | None:
-    """Return the label that a verdict is about; if there are several, the largest."""
+    """Return the label that a verdict concerns; if there are several, the largest."""
     named = _asked_label(verdict)
     if named is not None:
         return named
@@ -218,7 +223,7 @@ def deviation_table(case: ShownCase, label: int | None) -> Markup:
         return tag("p", "Nobody drew anything.", class_="quiet")
     own, unit = one.to_reference(one.dice), case.agreement.volume_unit
     far = None if one.hausdorff95 is None else one.to_reference(one.hausdorff95)
-    if far is not None:  # rounded as in the margin below the table
+    if far is not None:  # rounded in the same way as the margin below the table
         far = np.ceil(far / STEP) * STEP
     surface = case.surface(one.label)
     ways = _bias_texts(case, one.label, surface)
@@ -244,13 +249,13 @@ def deviation_table(case: ShownCase, label: int | None) -> Markup:
 
 
 def _margin(case: ShownCase, one: LabelAgreement, surface: ConsensusSurface | None) -> CaseMargin:
-    """Return the margin of a label, computed without readers whose files are wrong."""
+    """Return the margin for a label, computed without readers whose files are wrong."""
     assert one.hausdorff95 is not None
     wrong = wrong_files(case.findings.findings, _only_label(case, one.label))
     kept = [rater for rater in range(len(case.names)) if rater not in wrong]
     names = tuple(case.names[rater] for rater in sorted(wrong))
     far = one.to_reference(one.hausdorff95)[kept]
-    # Plain arrays have no orientation, and so no anatomical directions.
+    # Plain arrays have no orientation and therefore no anatomical directions.
     if surface is None or case.orientation is None:
         return CaseMargin(far, left_out=names, unit=one.length_unit)
     box = case.box(one.label)

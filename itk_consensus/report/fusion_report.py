@@ -48,10 +48,10 @@ _COMPONENTS = {
     "ComponentsGained": "Components of the result that no rater marked",
 }
 
-#: Measurements that take longer than the fusion itself if there are many labels.
+#: Measurements that take longer than the fusion if there are many labels.
 _SLOW = ("CoherenceCurves", "Resolution")
 
-#: Note for reports that are not `full`.
+#: Note in reports that are not `full`.
 _LEFT_OUT = (
     "--full also compares with Consensus, and measures how finely raters agree about each label."
 )
@@ -59,13 +59,13 @@ _LEFT_OUT = (
 #: Maximum number of findings shown with a verdict.
 _MOST_FINDINGS = 3
 
-#: Maximum rows of a table of components; the JSON contains all of them.
+#: Maximum number of rows in a table of components; the JSON contains all of them.
 _ROWS = 20
 
 
 @dataclass(frozen=True)
 class FusionReport:
-    """All information about one fusion that reports contain."""
+    """All data about one fusion that reports contain."""
 
     result: FusionResult[Any]
     inputs: Sequence[Mapping[str, Any]]  #: As returned by `describe_inputs`
@@ -74,7 +74,7 @@ class FusionReport:
     #: Paths of the probability maps that were written, by label.
     probabilities: Mapping[int, Path] = field(default_factory=dict)
     json: Path | None = None  #: Path of the JSON report, if written
-    diagnostics: Any = None  #: Findings, if there are any
+    diagnostics: Any = None  #: Findings on the fusion, if there are any
     page: Path | None = None  #: Path of the HTML page, if written
     uncertainty: Path | None = None  #: Path of the uncertainty map, if written
     full: bool = True  #: Whether the text includes slow measurements
@@ -87,7 +87,7 @@ class FusionReport:
     def to_dict(self, *, full: bool = True) -> dict[str, Any]:
         """Convert to plain types for JSON; NaN and infinite numbers become None.
 
-        Unless `full`, slow measurements are omitted if there are many labels.
+        Unless `full` is set, slow measurements are omitted if there are many labels.
         """
         result, made_by = self.result, self.result.made_by
         measurements = {
@@ -149,7 +149,7 @@ class FusionReport:
             texts = {name: _flat(value) for name, value in measured.items()}
             parts.append(section("Measurements", pairs(texts)))
         for title, rows in listed.items():
-            if rows:  # section "Measurements" refers to the JSON report for all rows
+            if rows:  # the "Measurements" section refers to the JSON report for all rows
                 parts.append(section(title, table(*_component_table(rows))))
         if self.diagnostics:
             said = wrap_lines(str(self.diagnostics))
@@ -172,12 +172,12 @@ class FusionReport:
 
     @property
     def _omitted_measurements(self) -> Sequence[str]:
-        """Return the measurements that are omitted unless `full`."""
+        """Return the measurements that are omitted unless `full` is set."""
         return _SLOW if len(self.result.labels) > MANY_LABELS else ()
 
     @property
     def _is_incomplete(self) -> bool:
-        """Whether the text omits anything because it is not `full`."""
+        """Whether the text omits anything because `full` is not set."""
         if self.full:
             return False
         findings = self.diagnostics.findings if self.diagnostics else ()
@@ -197,7 +197,7 @@ class FusionReport:
         return files
 
     def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
-        """Return the parameters offered on the command line, and those given as image files."""
+        """Return the parameters available on the command line, and those given as image files."""
         return {
             parameter.name: parameter_text(parameter, values[parameter.name])
             for parameter in parameters_of(self.result.made_by.kind)

@@ -42,7 +42,7 @@ class ImageFile:
 
     @property
     def is_own_output(self) -> bool:
-        """Whether the file was written by this package according to its metadata."""
+        """Whether the file's metadata state that it was written by this package."""
         return hasattr(self.image, "GetMetaDataKeys") and is_marked(self.image)
 
     def without_voxels(self) -> ImageFile:
@@ -50,11 +50,15 @@ class ImageFile:
         return replace(self, image=None, components=())
 
     def label_counts(self) -> list[dict[int, int]]:
-        """Return voxel counts per label and component; raise `InputError` if not a label image."""
+        """Return voxel counts by label for each component; raise `InputError` if not a
+        label image.
+        """
         return [label_counts(array, str(self.path)) for array in self.components]
 
     def intensity_reason(self) -> str:
-        """Return why it looks like an intensity image, as text; empty if it may hold labels."""
+        """Return the reason why it looks like an intensity image; empty if it may be a
+        label image.
+        """
         return next(filter(None, map(intensity_reason, self.components)), "")
 
     def description(self) -> str:
@@ -79,7 +83,7 @@ def label_counts(array: NDArray[Any], owner: str) -> dict[int, int]:
 
 
 def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[str, Any]]:
-    """Return the number of voxels of each label and, in 2D and 3D, its area or volume."""
+    """Return the number of voxels of each label and, for 2D and 3D images, its area or volume."""
     voxel = prod(geometry.spacing)
     rows: list[dict[str, Any]] = []
     for label, voxels in counts.items():

@@ -13,7 +13,7 @@ _ROWS = 50
 
 
 def object_table(table: LesionTable) -> Markup:
-    """Return a table of objects: their probability of being real, and who marked them."""
+    """Return a table of objects: the probability that each is real, and who marked it."""
     rows = [
         [
             f"lesion {one.number}",

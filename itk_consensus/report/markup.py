@@ -1,4 +1,4 @@
-"""Build HTML with automatic escaping; markup is never escaped twice."""
+"""Build HTML with automatic escaping; markup is never escaped a second time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTHING_FROM_OUTSIDE = (
 
 
 class Markup(str):
-    """Text that already is HTML and is not escaped again."""
+    """Text that is already HTML and is not escaped again."""
 
     __slots__ = ()
 
@@ -67,9 +67,8 @@ def data_table(
 
     Parameters
     ----------
-    labels : sequence of str, optional
-        Labels of the cells after the first, shown on narrow screens, where rows become cards; ""
-        for cells that need no label.
+    Column labels of the cells after the first, shown on narrow screens, on which rows become cards;
+    "" for cells that need no label.
     """
     head = tag("tr", *(tag("th", cell, scope="col") for cell in header))
     body = []
@@ -84,7 +83,7 @@ def data_table(
 
 
 def framed_table(caption: str, table: Markup) -> Markup:
-    """Put a caption above a table, which scrolls sideways if it is too wide."""
+    """Put a caption above a table that scrolls sideways if it is too wide."""
     # A scrollable region must be focusable and labelled (WCAG 2).
     frame = tag("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
     return tag("div", tag("p", caption, class_="quiet", aria_hidden="true"), frame)
@@ -110,7 +109,7 @@ def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") ->
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        # Forbids any network request.
+        # forbids any network request
         tag("meta", http_equiv="Content-Security-Policy", content=_NOTHING_FROM_OUTSIDE),
         tag("title", title),
         tag("style", Markup(style + extra_style)),

@@ -1,4 +1,4 @@
-"""HTML for notebooks: parts of a page in a box with its own style."""
+"""HTML for notebooks: parts of a page, in a box with its own style."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from itk_consensus.report.page import (
 )
 from itk_consensus.report.shown_case import ShownCase
 
-#: Number of voxels times raters above which a filter's automatic display has no figures.
+#: Number of voxels times raters above which a filter is displayed without figures by default.
 _MOST_VOTES = 100_000_000
 _MOST_ROWS = 200
 
@@ -74,7 +74,7 @@ def show(
     label_names : mapping of int to str, optional
         Names of the labels.
     contact_sheet : bool
-        Whether to show all disputed slices, too.
+        Whether to show all disputed slices as well.
     """
     if makes_results(thing):
         named = result_of(thing).with_rater_names(names)

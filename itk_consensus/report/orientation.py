@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Letters of the positive and negative directions of ITK's axes (LPS).
+#: Letters for the positive and negative directions of ITK's axes (LPS).
 _LETTERS = (("L", "R"), ("P", "A"), ("S", "I"))
 #: Directions that point right or down in radiological convention: left, posterior, inferior.
 _ONWARDS = ("L", "P", "I")

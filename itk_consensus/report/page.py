@@ -40,7 +40,7 @@ from itk_consensus.storage.files import write_text
 
 PathLike = str | os.PathLike[str]
 
-#: Page names that do not identify a case; its folder name is used instead.
+#: Page names that do not identify a case; the name of the folder is used instead.
 _USUAL_NAMES = ("report", "page", "index")
 
 #: Sentinel for image-valued parameters, which results do not store.
@@ -63,8 +63,9 @@ def report(
 
     The page shows disputed slices with each rater's contour, pairwise Dice, a table of the raters,
     the findings, and the information needed to reproduce the fusion. It works offline and can be
-    printed. It has a viewer for all slices, from which decisions about disputes can be exported as
-    the record of a review; of large cases, only a part is included, which the page states.
+    printed. It contains a viewer for all slices, in which decisions about disputes can be made and
+    exported as the record of a review. Of large cases, only a part is included; the page then
+    states this.
 
     Parameters
     ----------
@@ -77,16 +78,16 @@ def report(
     names : sequence of str, optional
         Names of the raters; by default their file names, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Files of the raters, which are hashed; by default voxels are hashed.
+        Files of the raters, whose hashes are shown; by default their voxels are hashed.
     outputs : mapping of str to path, optional
         Other files that were written, by description; the page links to them.
     window : (center, width) or str, optional
         Grey-value window of the image, or the name of a CT window, such as "lung"; by default one
-        suited to modality and structure.
+        that suits modality and structure.
     label_names : mapping of int to str, optional
         Names of the labels, such as ``{1: "liver"}``.
     contact_sheet : bool
-        Whether to show all disputed slices, too.
+        Whether to show all disputed slices as well.
     """
     if not makes_results(made):
         raise ParameterError(f"report: needs a fuser after Execute, got {type(made).__name__}")
@@ -96,7 +97,7 @@ def report(
     case = ShownCase(
         result_of(made).with_rater_names(names), structure_names=dict(label_names or {})
     )
-    with blas_threads(1):  # in many small products, threads mostly wait for each other
+    with blas_threads(1):  # for many small products, threads would mostly wait for each other
         text = page_text(case, Path(path), image, files, outputs or {}, look)
     write_text(path, text)
 
@@ -195,7 +196,9 @@ def explanation_and_findings(case: ShownCase) -> list[Markup]:
 
 
 def findings_list(found: Diagnostics) -> Markup:
-    """List the findings, the most severe first, with their consequences, and the passed checks."""
+    """List the findings, the most severe first, each with its consequences; then the passed
+    checks.
+    """
     parts = []
     if found.noted:
         items = [_item(one, found.consequences(one)) for one in found.causes]

@@ -95,7 +95,7 @@ class Window:
 
 
 def slices_to_show(union: Mask) -> list[int]:
-    """Return the indices of the marked slices; if there are many, evenly spaced ones."""
+    """Return the indices of the marked slices or, if there are many, of evenly spaced ones."""
     marked = np.flatnonzero(union.any(axis=(1, 2)))
     if not marked.size:
         return [len(union) // 2]
@@ -217,7 +217,8 @@ def _draw_legend(figure: Any, raters: int, consensus: Sequence[str], shades: Seq
 
 
 def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
-    """Draw the quality of the consensus by number of raters, extrapolated to twice the number.
+    """Plot the quality of the consensus against the number of raters, extrapolated to twice that
+    number.
 
     Parameters
     ----------
@@ -254,7 +255,7 @@ def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
 
 
 def draw_reliability(path: Path, curves: Mapping[str, ReliabilityCurve], title: str) -> None:
-    """Plot observed frequency against predicted probability, and the share of voxels per bin.
+    """Plot observed frequency against predicted probability, and the share of voxels in each bin.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def plot(
     names: Sequence[str] | None = None,
     label: int | None = None,
 ) -> Any:
-    """Draw the outlines of every rater and the consensus at the place where raters differ most.
+    """Draw the outlines of all raters and of the consensus at the place where raters differ most.
 
     Requires matplotlib: ``pip install 'itk-consensus[plot]'``.
 
@@ -97,7 +97,7 @@ def _figure(
             outline(panel, window, mask[index], color, dashes)
         outline(panel, window, hung[-1][index], _CONSENSUS[under is not None], width=2.2)
         left, right, bottom, top = window.extent
-        # In coronal and sagittal slices the head is at the top.
+        # In coronal and sagittal slices, the head is at the top.
         ends = (bottom, top) if name == "axial" else (top, bottom)
         panel.set(xlim=(left, right), ylim=ends, aspect="equal", xticks=[], yticks=[])
         if under is not None:
@@ -108,7 +108,9 @@ def _figure(
 
 
 def _most_disputed(masks: Sequence[NDArray[np.bool_]]) -> tuple[int, ...]:
-    """Return a central voxel of the most disputed region or, without disputes, of the masks."""
+    """Return a central voxel of the most disputed region or, if nothing is disputed, of the
+    masks.
+    """
     share = np.mean(masks[:-1], axis=0)
     dissent = np.minimum(share, 1 - share)
     weight = dissent if dissent.any() else np.any(masks, axis=0).astype(float)

@@ -61,7 +61,9 @@ class TqdmBar:
         self._make, self._bar, self._said = make, None, ""
 
     def show(self, share: float, doing: str) -> None:
-        """Create or update the bar; a new description is drawn at once, numbers at tqdm's rate."""
+        """Create or update the bar: a new description is drawn at once, numbers at tqdm's
+        own rate.
+        """
         said = escape_line(doing)
         if self._bar is None:
             look = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"

@@ -29,10 +29,10 @@ class ShownCase:
     """A result with all data shown on its page, computed lazily."""
 
     result: FusionResult[Any]
-    #: Whether to measure distances between contours, unless there are many labels
+    #: Whether to measure distances between contours, unless there are many labels.
     surfaces: bool = True
     structure_names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels
-    #: Indices of the raters on the page, if only some of them drew this structure; () for all.
+    #: Page-wide indices of the raters, if only some of them drew this structure; () for all.
     places: tuple[int, ...] = ()
     known: tuple[Finding, ...] = ()  #: Findings that cannot be derived from the result alone
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
@@ -59,12 +59,12 @@ class ShownCase:
 
     @cached_property
     def maps(self) -> list[NDArray[Any]]:
-        """Label values by rater; `missing` at voxels that the rater did not annotate."""
+        """Label map of each rater; `missing` at voxels that the rater did not annotate."""
         return self.result.rater_maps(self.missing)
 
     @cached_property
     def consensus(self) -> NDArray[Any]:
-        """Label values; undecided voxels are 0."""
+        """Label map of the consensus; undecided voxels are 0."""
         return self.result.settled_labels().astype(self.maps[0].dtype)
 
     @cached_property
@@ -80,7 +80,8 @@ class ShownCase:
     @cached_property
     def agreement(self) -> AgreementResult:
         """Agreement of the raters; the last column is the consensus."""
-        # Surfaces and volumes are too slow for many labels; `itk-consensus agreement` has them.
+        # Surfaces and volumes are too slow for many labels; `itk-consensus agreement` computes
+        # them.
         surfaces = self.surfaces and len(self.labels) <= MANY_LABELS
         found = self.assessment.agreement(AgreementSettings(surfaces))
         return found.with_volumes(self.assessment.volumes) if surfaces else found
@@ -96,7 +97,9 @@ class ShownCase:
         return bounding_box(drawn)
 
     def surface(self, label: int) -> ConsensusSurface | None:
-        """Return the consensus surface in the padded `box`; None if there is none, or in 4D."""
+        """Return the consensus surface in the padded `box`; None if the label is absent, or
+        in 4D.
+        """
         return self.memo.get_or_make(("surface", label), lambda: self._surface(label))
 
     def _surface(self, label: int) -> ConsensusSurface | None:
@@ -111,7 +114,7 @@ class ShownCase:
 
     @property
     def findings(self) -> Diagnostics:
-        """Findings about fusion and raters, except for the comparison with Consensus."""
+        """Findings on fusion and raters, without the comparison with Consensus."""
         return self.assessment.findings(full=False)
 
     @property

@@ -38,14 +38,14 @@ from itk_consensus.report.page import (
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import pluralize
 
-#: Slices per structure on a page with more than `_MANY_STRUCTURES`.
+#: Slices per structure on a page with more than `_MANY_STRUCTURES` structures.
 _FEW_SLICES = 3
 _MANY_STRUCTURES = 4
 
-#: Boxes of problems above the table of structures, which has all of them.
+#: Maximum number of boxes with problems above the table of structures, which lists all of them.
 _MOST_PROBLEMS = 6
 
-#: Cosine from which on two displacements have one direction.
+#: Minimum cosine of the angle between two displacements for them to have the same direction.
 _SAME_DIRECTION = 0.8
 
 
@@ -57,14 +57,14 @@ class StructurePart:
     verdict: Verdict
     mean_dice: float  #: Mean Dice between readers; NaN if undefined
     link: Markup  #: The structure's name, linked to its section
-    doubts: tuple[Finding, ...]  #: Findings that raise a concern, as opposed to mere notes
-    glance: list[Any]  #: A row of the first table: verdict, reason, place, volume, Dice
-    overview: list[Any]  #: A row of the table of measurements
+    doubts: tuple[Finding, ...]  #: Findings that raise a concern, as opposed to notes
+    glance: list[Any]  #: Row of the first table: verdict, reason, place, volume, Dice
+    overview: list[Any]  #: Row of the table of measurements
     markup: Markup
 
     @property
     def gravity(self) -> tuple[int, float]:
-        """Sort key by verdict, then by agreement; the worst structures come first."""
+        """Sort key: verdict, then agreement; the worst structures come first."""
         dice = self.mean_dice
         return -self.verdict.grade, dice if dice == dice else 2.0
 
@@ -89,7 +89,7 @@ def structure_part(
     number : int
         Index of the structure, for links from the table of all structures.
     known : sequence of Finding
-        Findings about its readers that were derived from all structures together.
+        Findings on its readers that were derived from all structures together.
     """
     named = result.with_rater_names(list(readers.values()))
     case = ShownCase(named, structure_names={1: name}, places=tuple(readers), known=tuple(known))
@@ -128,7 +128,7 @@ def _link_to_pictures(place: Place | None, number: int) -> Markup:
 
 
 def look_for(structures: int, look: Look) -> Look:
-    """Reduce the number of slices per structure if there are many structures."""
+    """Return `look` with fewer slices per structure if there are many structures."""
     if structures <= _MANY_STRUCTURES:
         return look
     return replace(look, most_slices=_FEW_SLICES)
@@ -149,7 +149,7 @@ def structures_page(
     hashes : sequence of (str, str)
         Name and SHA-256 of each input.
     said : sequence of str
-        Notes about all structures, shown at the top.
+        Notes on all structures, shown at the top.
     identity : mapping of str to str
         Identity of the patient, if it is to be shown.
     """
@@ -203,7 +203,9 @@ def verdict_line(parts: Sequence[StructurePart]) -> Markup:
 
 
 def problems(parts: Sequence[StructurePart]) -> Markup | None:
-    """A box for what readers did by one rule, the worst first, and one that names what is left."""
+    """Return boxes for what readers did according to one rule, the worst first, and one for
+    the rest.
+    """
     groups: dict[tuple[tuple[str, ...], str], list[tuple[StructurePart, Finding]]] = {}
     for part in parts:
         for one in part.doubts:
@@ -221,7 +223,7 @@ def problems(parts: Sequence[StructurePart]) -> Markup | None:
         if "error" in first.facts and not _point_alike([one.facts["error"] for _, one in found]):
             advice = "Not in one direction, so no header explains it: look at the outlines."
         elif len({one.facts.get("off") for _, one in found}) > 1:
-            # A header moves all structures alike.
+            # A wrong header moves all structures in the same way.
             advice = (
                 "If all lie off alike, compare origin and spacing in its header with the others'; "
                 "if not, look at each outline."
@@ -237,7 +239,7 @@ def problems(parts: Sequence[StructurePart]) -> Markup | None:
 
 
 def _point_alike(errors: Sequence[Sequence[float]]) -> bool:
-    """Whether displacements have one direction, as those of a file with a wrong header have."""
+    """Return whether displacements have the same direction, as those due to a wrong header do."""
     ways = np.asarray(errors, float)
     ways /= np.linalg.norm(ways, axis=1, keepdims=True)
     return bool((ways @ ways.T).min() >= _SAME_DIRECTION)

@@ -16,12 +16,12 @@ _PLOT_HEIGHT, _BOTTOM = 300, 40
 
 
 class Volume(NamedTuple):
-    """A rater's volume of a structure in a case, compared with those of the other raters."""
+    """A rater's volume for a structure in a case, compared with those of the other raters."""
 
     case: str
     rater: int
-    mean: float  #: Mean of the rater's volume and the others' mean volume
-    difference: float  #: Difference between the two, in % of that mean
+    mean: float  #: Mean of the rater's volume and the mean volume of the others
+    difference: float  #: Difference between these two, in % of `mean`
 
 
 def box_plots(values: Mapping[str, Sequence[float]], title: str) -> Markup:
@@ -63,7 +63,9 @@ def _box(row: np.ndarray[tuple[int], np.dtype[np.float64]], x: object, y: int) -
 
 
 def bland_altman(points: Sequence[Volume], unit: str, title: str) -> Markup:
-    """Draw a Bland-Altman plot of volumes with limits of agreement; means are logarithmic."""
+    """Draw a Bland-Altman plot of volumes with limits of agreement; the axis of means is
+    logarithmic.
+    """
     shown = [one for one in points if one.mean > 0 and math.isfinite(one.difference)]
     if not shown:
         return tag("p", "Nobody drew anything that has a volume.", class_="quiet")
@@ -120,7 +122,7 @@ def _at(place: float) -> str:
 
 
 class Dot(NamedTuple):
-    """A value with its interval, whose bounds are NaN if it has none."""
+    """A value with its interval, whose bounds are NaN if there is no interval."""
 
     name: str
     value: float

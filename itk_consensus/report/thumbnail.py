@@ -30,7 +30,7 @@ def thumbnail(
     window: GreyWindow | None = None,
     place: Place | None = None,
 ) -> bytes:
-    """Return a PNG of one slice with the consensus outlined and disputes in yellow.
+    """Return a PNG of one slice, with the consensus outlined and disputes in yellow.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def thumbnail(
     image : image, optional
         The image that the raters segmented.
     window : GreyWindow, optional
-        Grey-value window; by default one suited to modality and structure.
+        Grey-value window; by default one that suits modality and structure.
     place : Place, optional
         The place whose slice is shown; by default the most disputed slice.
     """
@@ -75,7 +75,9 @@ def _sides(part: Box) -> list[int]:
 
 
 def _part(votes: DecisionPatterns, spacing: Any) -> Box:
-    """Return the bounding box of all marked voxels with a margin; the whole image if none are."""
+    """Return the bounding box of all marked voxels with a margin; the whole image if none
+    is marked.
+    """
     values = np.append(votes.labels, 0)
     marked = ((values[votes.patterns] != 0) & votes.present).any(axis=1)
     margin = [round(_MARGIN_MM / step) for step in spacing]

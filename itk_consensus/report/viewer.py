@@ -28,16 +28,16 @@ from itk_consensus.review.rater_colors import rater_color, rater_dashes
 from itk_consensus.review.record import ReviewRecord, default_record_path
 from itk_consensus.space.boxes import Box, bounding_box, grow_box, intersection
 
-#: Size limit for the viewer's data on a page, in bytes; larger cases are cropped, which the page
+#: Maximum size of the viewer's data on a page, in bytes; larger cases are cropped, which the page
 #: states.
 MOST_BYTES = 2_000_000
 #: Maximum number of disputes in the review record embedded in the page.
 _MOST_DISPUTES = 1000
 #: Crops with more voxels are not tried, since they would hardly fit and compression is slow.
 _MOST_VOXELS = 40_000_000
-#: Maximum number of rows in the table of disputes; the record contains the others, undecided.
+#: Maximum number of rows in the table of disputes; the record contains the others as undecided.
 _MOST_ROWS = 200
-#: Margins around marked voxels if there is an image, and if there is none.
+#: Margins around marked voxels with and without an image.
 _MARGIN_MM, _EMPTY_MARGIN_MM = 8.0, 2.0
 #: Distances around a place to which a large case is cropped, tried in this order.
 _REACHES_MM = (80.0, 50.0, 30.0, 20.0, 12.0)
@@ -51,9 +51,10 @@ def viewer(
     window: GreyWindow | None = None,
     place: Place | None = None,
 ) -> list[Markup]:
-    """Make the viewer of slices and the table of disputes; it opens at `place` if given.
+    """Return the slice viewer and the table of disputes; the viewer opens at `place` if it is
+    given.
 
-    Large cases are cropped around the place; the markup states what was left out.
+    Large cases are cropped around the place; the markup states which part was omitted.
     """
     shape = reviewed.result.like.geometry.shape
     if len(shape) > 3:
@@ -94,7 +95,7 @@ def viewer(
 
 
 def _decreasing_boxes(whole: Box, at: Sequence[int], spacing: Sequence[float]) -> Iterator[Box]:
-    """Yield the decreasing boxes around a voxel, within the box `whole`."""
+    """Yield boxes of decreasing size around a voxel, within the box `whole`."""
     for reach in _REACHES_MM:
         steps = [round(reach / step) for step in spacing]
         around = tuple(slice(a - n, a + n + 1) for a, n in zip(at, steps, strict=True))
@@ -104,7 +105,9 @@ def _decreasing_boxes(whole: Box, at: Sequence[int], spacing: Sequence[float]) -
 
 
 def _padded_box(marked: Mask, spacing: Sequence[float], margin: float) -> Box:
-    """Return the bounding box of all marked voxels with a margin; the whole volume if none are."""
+    """Return the bounding box of all marked voxels with a margin; the whole volume if none
+    is marked.
+    """
     box = bounding_box(marked) or tuple(slice(0, side) for side in marked.shape)
     return grow_box(box, [round(margin / step) for step in spacing], marked.shape)
 
@@ -133,7 +136,7 @@ class _Voxels:
     def content(
         self, name: str, at: Sequence[int], record: Mapping[str, Any], *, with_image: bool
     ) -> str:
-        """Return the JSON for `viewer.js`, which opens at the voxel `at`."""
+        """Return the JSON for `viewer.js`; the viewer opens at the voxel `at`."""
         box = self._box
         shape = [side.stop - side.start for side in box]
         hung = self._orientation
@@ -181,7 +184,7 @@ class _Voxels:
 
     def _grey_levels(self) -> NDArray[np.uint8]:
         assert self._image is not None
-        # 64 grey levels look the same and compress to half the size.
+        # Reducing to 64 grey levels is not visible and halves the compressed size.
         return grey(self._image, *self._limits) & np.uint8(0xFC)
 
 
@@ -330,7 +333,7 @@ def _markers(dispute: Dispute, names: Sequence[str]) -> list[str]:
 
 
 def _short_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the file names without extensions and the folders that all have in common."""
+    """Return the file names without extensions and without the folders that all have in common."""
     short = [split_image_name(name)[0] or name for name in names]
     return distinct_names(short, [Path(name) for name in names])
 

@@ -22,7 +22,7 @@ class Action(Part):
     """One action of a reviewer."""
 
     kind: Annotated[str, Choice(ACTIONS)]
-    #: The disputes concerned; for undo and redo, those that changed.
+    #: Disputes concerned; for undo and redo, those that changed.
     disputes: Annotated[tuple[int, ...], Each(Integer(1))] = ()
     choice: Annotated[str | None, optional(Choice(("consensus", "label", "rater")))] = None
     label: Annotated[int | None, optional(Integer(-(2**31), 2**53))] = None

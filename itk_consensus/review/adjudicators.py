@@ -1,4 +1,6 @@
-"""Compare several reviews of one case: matching decisions, and agreement of the resulting maps."""
+"""Compare several reviews of one case: matching decisions, and agreement between the
+resulting maps.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ class AdjudicatorPair(NamedTuple):
     first: str
     second: str
     both: int  #: Number of disputes decided in both reviews
-    alike: int  #: Number of these with identical labels at every voxel
-    #: Chance-corrected agreement (kappa) on the labels of voxels in disputes decided in both
-    #: reviews; NaN if there are none, or if all have the same label in both.
+    alike: int  #: Number of these for which all voxels have the same label in both reviews
+    #: Chance-corrected agreement (kappa) between the labels of voxels in disputes decided in both
+    #: reviews; NaN if there are none, or if all voxels have the same label in both.
     kappa: float
     dice: dict[str, float]  #: Dice over the whole maps, by structure and label
 
@@ -40,7 +42,7 @@ def compare_adjudications(reviews: Sequence[Adjudication]) -> list[AdjudicatorPa
     Raises
     ------
     FileError
-        The reviews are not of the same disputes of the same inputs.
+        The reviews do not have the same disputes, or the same inputs.
     """
     first = reviews[0].record
     regions = [one.where for one in first.disputes]

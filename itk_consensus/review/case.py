@@ -116,7 +116,7 @@ class MapsOnFile:
 
 @dataclass(frozen=True)
 class ReviewCase:
-    """All data from which a review starts."""
+    """All data needed to start a review."""
 
     rated: tuple[RatedMap, ...]
     disputes: tuple[Dispute, ...]
@@ -133,7 +133,7 @@ class ReviewCase:
     drawn_as: Mapping[str, tuple[str | None, ...]] | None = None
     #: Names of the labels of a label map, as far as they are known.
     label_names: Mapping[int, str] = field(default_factory=dict)
-    #: In a blinded case: for each reader in displayed order, the index among the given inputs.
+    #: For a blinded case: for each reader in displayed order, the index among the given inputs.
     given_order: tuple[int, ...] | None = None
 
     @cached_property
@@ -203,7 +203,7 @@ class ReviewCase:
         )
 
     def begun(self, who: str = "") -> Review:
-        """Return a review without any decisions."""
+        """Return a new review without any decisions."""
         return Review(self.rated, self.disputes, who=who)
 
     def writer(self, review: Review, *, consensus_hidden: bool = False) -> RecordWriter:
@@ -225,7 +225,9 @@ class ReviewCase:
 
         Later versions may divide disputes differently.
 
-        Raises ------ FileError
+        Raises
+        ------
+        FileError
             The record belongs to other inputs, or to another consensus of them.
         """
         known = [one.sha256 for one in record.inputs]
@@ -262,7 +264,7 @@ class ReviewCase:
 
 
 def missing_of(fused: FusionResult[Any]) -> int:
-    """Return the value for missing annotations: one more than all labels."""
+    """Return the value for missing annotations: the largest label plus one."""
     return max(*fused.labels, fused.undecided, 0) + 1
 
 
@@ -341,7 +343,7 @@ def case_of_structures(
     match: Callable[[Mapping[str, Sequence[Structure]]], MatchedStructures] = match_structures,
     **options: Any,
 ) -> ReviewCase:
-    """Make a case from files of named structures, each fused separately; uses the rules `match`."""
+    """Create a case from files of named structures, matched by `match` and fused separately."""
     if len({*map(str, paths)}) < len(paths):
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
@@ -359,8 +361,8 @@ def case_of_matched(
     Parameters
     ----------
     inputs : sequence of ReviewInput, optional
-        How the readers are identified; by default, by the names passed to `match_structures` and by
-        their voxels.
+        Identification of the readers; by default, the names passed to `match_structures` and the
+        hashes of their voxels.
     """
     templates, loaded = [], list[RatedMap]()
     probabilities, results = [], dict[str, FusionResult[Any]]()

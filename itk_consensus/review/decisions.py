@@ -1,4 +1,4 @@
-"""Decisions about disputes, and their effect on voxels."""
+"""Decisions on disputes, and their effect on voxels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.voxel_runs import decoded
 from itk_consensus.storage.record import Part
 
-#: Accept the consensus; assign one label to all voxels (for a structure, include or exclude them);
-#: use one rater's drawing; use what a person painted.
+#: Kinds of decision: accept the consensus; assign one label to all voxels (for a structure, include
+#: or exclude them); use one rater's drawing; use what a person painted.
 CHOICES = ("consensus", "label", "rater", "painted")
 
 #: Levels of a reviewer's confidence.
@@ -44,14 +44,14 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class Decision(Part):
-    """A decision about a dispute."""
+    """A decision on a dispute."""
 
     choice: Annotated[str, Choice(CHOICES)]
     #: The label assigned to all voxels, if the choice is "label".
     label: Annotated[int | None, optional(Integer(-(2**31), 2**53))] = None
     #: Index (from 0) of the rater whose drawing is used, if the choice is "rater".
     rater: Annotated[int | None, optional(Integer(0, 10_000))] = None
-    #: Every voxel's label, if the choice is "painted".
+    #: The label of every voxel, if the choice is "painted".
     painted: Annotated[str | None, optional(Runs())] = None
     who: Annotated[str, Text(may_be_empty=True)] = ""
     when: Annotated[str, Text(may_be_empty=True)] = ""
@@ -69,14 +69,16 @@ class Decision(Part):
 
     @property
     def meaning(self) -> tuple[Any, ...]:
-        """Return the part of a decision that affects voxels, without who made it, when and why."""
+        """Return the part of a decision that affects voxels, without its author, time and
+        reason.
+        """
         return self.choice, self.label, self.rater, self.painted
 
 
 def labels_after(decision: Decision | None, dispute: Dispute, rated: RatedMap) -> NDArray[np.int64]:
-    """Return the label of each of a dispute's voxels; without a decision, that of the consensus.
+    """Return the label of each voxel of a dispute; without a decision, that of the consensus.
 
-    At voxels that the chosen rater did not annotate, the consensus is kept.
+    At voxels that the chosen rater did not annotate, the label of the consensus is kept.
     """
     labels = np.full(dispute.places.size, dispute.consensus, np.int64)
     if decision is None or decision.choice == "consensus":
@@ -112,9 +114,12 @@ def adjudicated(
 
     Disputes share no voxel.
 
-    Parameters ---------- disputes : sequence of Dispute
+    Parameters
+    ----------
+    disputes : sequence of Dispute
         Disputes of other structures are ignored.
-    decisions : mapping of number to Decision correction : str
+    decisions : mapping of number to Decision
+    correction : str
         Voxels painted where raters agree, in the format of `voxel_runs`.
     """
     labels = rated.consensus.copy()

@@ -37,11 +37,11 @@ class RatedMap:
     missing: int  #: Value of voxels that a rater did not annotate
     consensus: NDArray[Any]
     labels: tuple[int, ...]  #: All labels used by the raters
-    undecided: int | None = None  #: The consensus's value for voxels that no label won
+    undecided: int | None = None  #: Value of the consensus at voxels that no label won
 
     @cached_property
     def box(self) -> Box | None:
-        """Bounding box of all voxels marked by a rater or the consensus; often a small one."""
+        """Bounding box of all voxels marked by a rater or the consensus; often small."""
         marked = (bounding_box((one != 0) & (one != self.missing)) for one in self.maps)
         return enclosing_box(bounding_box(self.consensus != 0), *marked)
 
@@ -64,11 +64,12 @@ class Dispute:
     votes: tuple[dict[int, int], ...]
     #: The fuser's probability of each label, averaged over the voxels
     probability: dict[int, float]
-    index: tuple[int, ...]  #: A voxel in the slice with most of the region, near its middle
+    #: A voxel near the middle of the region's part in the slice that contains most of it
+    index: tuple[int, ...]
 
     @property
     def voxels(self) -> int:
-        """Number of its voxels."""
+        """Number of voxels of the dispute."""
         return int(self.places.size)
 
     def marked_by(self, label: int | None = None) -> list[float]:
@@ -108,11 +109,11 @@ def find_disputes(
     most: int = MOST_DISPUTES,
     spacing: Sequence[float] | None = None,
 ) -> tuple[list[Dispute], int]:
-    """Return the disputes of label maps on one grid, and the voxels of unlisted ones.
+    """Return the disputes of label maps on one grid, and the voxels of unlisted disputes.
 
     Disputes are sorted by size, the largest first. Regions are connected by faces, edges or
     corners. Voxels marked by the consensus and voxels left out by it never share a region, nor do
-    voxels for which different sets of labels are claimed: one decision must make sense for a whole
+    voxels for which the sets of claimed labels differ, so that one decision makes sense for a whole
     region.
 
     Parameters
@@ -146,12 +147,12 @@ def find_disputes(
 class _Regions:
     """All regions of one map, in the order of their first voxels."""
 
-    sizes: NDArray[np.int64]  #: (R,) voxels
+    sizes: NDArray[np.int64]  #: (R,) number of voxels of each region
     places: Places  #: (N,) the disputed voxels
     region: NDArray[np.int32]  #: (N,) region of each voxel, from 0
     row: NDArray[np.intp]  #: (N,) row of each voxel in the next two arrays
     said: NDArray[np.intp]  #: (P, 1 + J) label indices of the consensus and of each rater
-    #: (P, 1 + J) the set of these, sorted; rows are filled up with the largest
+    #: (P, 1 + J) the sorted set of these indices; rows are filled up with the largest index
     claimed: NDArray[np.intp]
     labels: list[int]  #: Label of each index; the index after the last stands for a missing rater
 
@@ -170,7 +171,7 @@ class _Regions:
         stack = LabelStack.multilabel(maps, missing_label=rated.missing)
         rows, row = distinct_rows(stack)
         said = rows.astype(np.intp)
-        # A rater who did not annotate a voxel makes no claim beyond the consensus.
+        # A rater who did not annotate a voxel claims no label other than that of the consensus.
         claimed = _as_sets(np.where(said == len(stack.labels), said[:, :1], said))
         kinds = tuple(np.column_stack([said[:, 0], claimed]).T.copy())
         _, kind = distinct_rows(LabelStack(kinds, np.arange(len(stack.labels))))

@@ -1,4 +1,6 @@
-"""Selection of the listed disputes: those larger than the readers' usual spread, or as set."""
+"""Selection of the listed disputes: those larger than the readers' usual spread, or than a
+set size.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from itk_consensus.review.thickness import RegionSize, usual_spread
 
 #: Lists of up to this length are shown in full.
 _SHORT = 60
-#: Disputes that reach both values are always listed, however large the spread of the readers is.
+#: Disputes that reach both values (ml and mm) are always listed, however large the spread of the
+#: readers.
 _NEVER_SMALL = RegionSize(0.5, 5.0)
 EVERY_SIZE = RegionSize(0.0, 0.0)
 
@@ -37,12 +40,12 @@ class Listing:
         return cls(RegionSize(min(spread.ml, ml), min(*thicker, mm)))
 
     def is_small(self, size: RegionSize) -> bool:
-        """Whether a size is below the smallest listed one."""
-        # The limit was typed by a person, with the digits that were displayed.
+        """Return whether a size is below the smallest listed size."""
+        # A person typed the limit, with only the digits that were displayed.
         return size.ml < 0.999 * self.least.ml or size.mm < 0.999 * self.least.mm
 
     def lists(self, dispute: Dispute, size: RegionSize, slices: range) -> bool:
-        """Whether a dispute that extends over the given slices is listed."""
+        """Return whether a dispute that extends over the given slices is listed."""
         if self.is_small(size):
             return False
         if self.part is not None:
@@ -53,5 +56,5 @@ class Listing:
 
     @property
     def words(self) -> str:
-        """Describe the unlisted disputes, as the reason for a decision about all of them."""
+        """Describe the unlisted disputes, as the reason for a decision on all of them."""
         return f"smaller than {self.least.ml:.3g} ml or thinner than {self.least.mm:.3g} mm"

@@ -1,4 +1,6 @@
-"""A review: actions are applied in order, decided disputes are locked, and undo and redo work."""
+"""A review: actions are applied in order, decided disputes are locked, and actions can be
+undone.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,17 @@ class Remark(NamedTuple):
 class Stroke(NamedTuple):
     """The changes made by painting."""
 
-    drafted: dict[int, int]  #: Number of voxels in each open dispute
-    corrected: int  #: Number of voxels at which raters agree
-    locked: dict[int, int]  #: Number of voxels in each decided dispute, which were left unchanged
+    drafted: dict[int, int]  #: Number of changed voxels in each open dispute
+    corrected: int  #: Number of changed voxels at which raters agree
+    #: Number of painted voxels in each decided dispute, which were left unchanged
+    locked: dict[int, int]
 
 
 @dataclass(frozen=True)
 class _Step:
-    """Changes made by an action: the value of each slot before and after; None is no value."""
+    """Changes made by an action: the value of each slot before and after; None stands for
+    no value.
+    """
 
     decisions: dict[int, tuple[Decision | None, Decision | None]]
     drafts: dict[int, tuple[str | None, str | None]]
@@ -58,10 +63,10 @@ class _Step:
 
 
 class Review:
-    """A review in progress. A decided dispute is locked until it is reopened.
+    """A review in progress, in which a decided dispute is locked until it is reopened.
 
-    What is painted in an open dispute is a draft until it is confirmed, and is not part of the
-    adjudicated map; what is painted where raters agree is a correction.
+    Painting in an open dispute is a draft until it is confirmed, and is not part of the adjudicated
+    map; painting where raters agree is a correction.
 
     Parameters
     ----------
@@ -96,7 +101,7 @@ class Review:
 
     @property
     def decisions(self) -> dict[int, Decision]:
-        """The decision about each decided dispute."""
+        """The decision on each decided dispute."""
         return dict(self._decisions)
 
     @property
@@ -116,7 +121,7 @@ class Review:
 
     @property
     def touched(self) -> set[int]:
-        """Numbers of the disputes that were ever decided, even if the decision was undone."""
+        """Numbers of the disputes that have ever been decided, even if the decision was undone."""
         kinds = ("decide", "confirm")
         return {one for each in self._actions if each.kind in kinds for one in each.disputes}
 
@@ -136,7 +141,7 @@ class Review:
         return bool(self._future)
 
     def decision(self, number: int) -> Decision | None:
-        """Return the decision about a dispute, or None."""
+        """Return the decision on a dispute, or None."""
         return self._decisions.get(number)
 
     def draft(self, number: int) -> str:
@@ -365,7 +370,7 @@ class Review:
             )
             mine = owner == number
             now_labels[np.searchsorted(dispute.places, places[mine])] = labels[mine]
-            # If the original labels were painted back, there is no draft any more.
+            # If the original labels were painted back, the draft is removed.
             is_new = bool((now_labels != dispute.consensus).any())
             drafts[number] = (draft, encoded(dispute.places, now_labels) if is_new else None)
         corrections: dict[str, tuple[str | None, str | None]] = {}
@@ -424,7 +429,7 @@ def _assign(
 
 
 class _Owners(NamedTuple):
-    """The dispute of each disputed voxel of a structure."""
+    """The dispute to which each disputed voxel of a structure belongs."""
 
     places: Places  #: In increasing order
     numbers: NDArray[np.int64]

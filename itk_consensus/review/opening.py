@@ -38,8 +38,8 @@ def review(
 ) -> Any:
     """Review a consensus in the browser: inspect disputes, decide or paint, undo and redo.
 
-    The application runs until the reviewer ends it or presses Ctrl-C. It is served on this machine
-    only, to the one browser that opens its address. Requires ``pip install
+    The application runs until the reviewer ends it or presses Ctrl-C. It is served only on this
+    machine, to the one browser that opens its address. Requires ``pip install
     'itk-consensus[review]'``.
 
     Parameters
@@ -58,7 +58,7 @@ def review(
     reviewer : str, optional
         The reviewer's name; by default the page asks for it before the first decision.
     blinded : bool
-        Whether to hide the readers' names, also in the record.
+        Whether to hide the readers' names, including in the record.
     ready : callable, optional
         Called with the address; by default it is printed and opened in the browser.
     port : int

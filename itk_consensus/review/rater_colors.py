@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-#: Visible on near-black and distinguishable by colour-blind readers; excludes the band's yellow.
+#: Visible on near-black and distinguishable by colour-blind readers; does not include the yellow of
+#: disputes.
 CONTOUR_COLORS = ("#56B4E9", "#E69F00", "#1FC795", "#F49AC8", "#FF6F43", "#B9A5FF")
 #: Colour of disputes; no rater and no label has a similar colour.
 DISPUTE_COLOR = "#F0E342"
-#: Label colours, chosen one after the other as far as possible from the dispute colour and from all
-#: earlier ones, in OKLab on near-black; the minimum distance is .11.
+#: Label colours; each is as far as possible from the dispute colour and from all previous ones, in
+#: OKLab on near-black; the minimum distance is 0.11.
 LABEL_COLORS = (
     *("#FFFFFF", "#8822FF", "#EE1100", "#338800", "#00BBFF", "#FF77EE", "#886688", "#DD9977"),
     *("#00DD00", "#00FFDD", "#CC00AA", "#0077EE", "#66BB88", "#CCBBFF", "#AA6600", "#9988FF"),

@@ -1,8 +1,8 @@
 """The record of a review as JSON: hashes of the inputs, and each dispute with its decision.
 
-A record contains the consensus and the voxels of each dispute, so that decisions can be applied
-again by any version without repeating the fusion, whichever method was used. Only the raters' maps
-are read from their files, which must be unchanged. The last line is a checksum of all preceding
+A record contains the consensus and the voxels of each dispute, so any version can apply the
+decisions again without repeating the fusion, whichever method was used. Only the raters' maps are
+read from their files, which must be unchanged. The last line is a checksum of all preceding
 characters, which the page of a report can compute as well.
 """
 
@@ -163,7 +163,7 @@ class ReviewRecord(Record):
     #: Key of a blinded review: for each reader in displayed order, the index among the given
     #: inputs.
     given_order: Annotated[tuple[int, ...], Each(Integer(0, 10_000), 0, 10_000)]
-    #: Whether the consensus of a dispute was shown only after an initial decision about it.
+    #: Whether the consensus of a dispute was shown only after an initial decision on it.
     consensus_hidden: Annotated[bool, Boolean()]
     done: Annotated[bool, Boolean()]  #: Whether the reviewer marked the case as finished
     #: Number of actions contained in the written map; None if no map was written.
@@ -273,7 +273,9 @@ def checksum(body: str) -> str:
 
 
 class RecordWriter:
-    """Makes the record of a review after each action; parts that never change are computed once."""
+    """Creates the record of a review after each action; parts that never change are
+    computed once.
+    """
 
     def __init__(
         self,

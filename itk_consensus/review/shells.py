@@ -54,7 +54,7 @@ def cut_shells(
     side = _sides(places, region, thickness, consensus.reshape(shape), spacing)
     kind = large * (2 * side + thick)
     number = _connected(volume, places, region * 14 + kind)
-    # Specks take the kind of most of their neighbours within the region.
+    # Specks are assigned the kind of most of their neighbours within the region.
     sizes = np.bincount(number)
     whole = np.bincount(region)[region]
     speck = large & (sizes[number] < np.maximum(_LEAST_VOXELS, _LEAST_SHARE * whole))
@@ -125,7 +125,9 @@ def _structure_beside(
     structures: NDArray[np.int32],
     shape: Sequence[int],
 ) -> NDArray[np.int64]:
-    """Return the (N,) consensus component that a voxel's region is in or touches most; else 0."""
+    """Return the (N,) consensus component that a voxel's region is in or mostly touches; 0
+    if none.
+    """
     flat = structures.reshape(-1)
     step = max(1, places.size // _ASKED)  # a sample suffices for large regions
     some = places[::step]
@@ -151,7 +153,9 @@ def _joined(
     speck: NDArray[np.bool_],
     shape: Sequence[int],
 ) -> NDArray[np.int64]:
-    """Return the kinds after each speck took that of most adjacent voxels in its region."""
+    """Return the kinds after each speck was assigned the most frequent kind of adjacent
+    voxels in its region.
+    """
     pairs = []
     small = np.flatnonzero(speck)
     for beside in _neighbours(places[small], shape):

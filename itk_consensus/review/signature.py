@@ -1,4 +1,4 @@
-"""Signed records: without the key, changes to a record do not go unnoticed."""
+"""Signed records: changes made without the key are detected."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def signature_of(record: bytes, key: bytes) -> str:
 
 
 def sign(record: Path, text: str, key: bytes) -> None:
-    """Write the signature of a record's new contents, and keep that of the current ones.
+    """Write the signature of a record's new contents, and keep that of the current contents.
 
-    If the process is killed between writing the two files, one of the signatures is still valid.
+    If the process is killed between writing the two files, one of the two signatures is still
+    valid.
     """
     signatures = [signature_of(text.encode("utf-8", "backslashreplace"), key)]
     if record.is_file():

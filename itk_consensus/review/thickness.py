@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from itk_consensus.review.voxel_runs import Places
 
-#: Thickness of a region is this quantile over its voxels, so that one bump does not make it thick.
+#: Quantile over the voxels of a region that defines its thickness, so that a single bump does not
+#: make it thick.
 _THICKEST_TENTH = 0.9
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.storage.record import RecordError
 
-#: Sorting this many at a time stays within the cache.
+#: Sorting this many voxels at a time stays within the cache.
 _VOXELS_AT_ONCE = 1 << 16
 
 Places = NDArray[np.int64]
@@ -20,7 +20,7 @@ Places = NDArray[np.int64]
 
 
 def encoded(places: Places, labels: NDArray[Any]) -> str:
-    """Encode three numbers per run of equal labels: gap since the last run, length, label."""
+    """Encode three numbers per run of equal labels: gap since the previous run, length, label."""
     if not places.size:
         return ""
     breaks = np.flatnonzero((np.diff(places) != 1) | (np.diff(labels.astype(np.int64)) != 0)) + 1

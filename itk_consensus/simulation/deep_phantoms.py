@@ -1,8 +1,9 @@
 """Cohorts for training image-aware consensus: random shapes, images, and raters with errors.
 
-The easy cohort resembles that of the paper (section 4.6), but all truths differ; thresholding the
-image solves it. The hard one has two nested structures, a distractor, texture, and raters with
-spatially correlated errors, so neither the image nor the votes alone are sufficient.
+The easy cohort resembles that of "When Does Consensus Beat Voting?" (section 4.6), but all true
+segmentations differ; thresholding the image is sufficient to find them. The hard cohort has two
+nested structures, a distractor, texture, and raters with spatially correlated errors, so neither
+the image nor the votes alone are sufficient.
 """
 
 from __future__ import annotations

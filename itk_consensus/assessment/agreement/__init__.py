@@ -1,1 +1,1 @@
-"""Agreement of raters with each other."""
+"""Agreement between raters."""

@@ -1,4 +1,4 @@
-"""AgreementFilter: agreement of raters with each other and with a consensus."""
+"""AgreementFilter: agreement between raters, and between raters and a consensus."""
 
 from __future__ import annotations
 
@@ -91,7 +91,8 @@ class AgreementFilter(ComparedRaters):
 def agreement(
     images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any
 ) -> AgreementResult:
-    """Measure the agreement of raters; function form of AgreementFilter with the same parameters.
+    """Measure the agreement between raters; function form of AgreementFilter with the same
+    parameters.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ Region = Literal["grid", "union"]
 
 @dataclass(frozen=True)
 class Ratings:
-    """Counts of raters by pattern and category, for patterns annotated by at least two raters."""
+    """Numbers of raters by pattern and category, for patterns annotated by at least two raters."""
 
     votes: scipy.sparse.csc_matrix  #: (P, C) number of raters who assigned the category
     voxels: Floats  #: (P,) number of voxels with the pattern
@@ -74,16 +74,17 @@ class Ratings:
 
     @property
     def agreeing_pairs(self) -> Floats:
-        """(P,) number of ordered pairs of raters who agree."""
+        """(P,) number of ordered pairs of raters who agree on each pattern."""
         squares = self.votes.multiply(self.votes).sum(axis=1)
         return np.asarray(squares, dtype=np.float64)[:, 0] - self.number
 
 
 @dataclass(frozen=True)
 class ChanceTerms:
-    """Sufficient statistics of agreement beyond chance; they can be added over cases.
+    """Sufficient statistics of agreement beyond chance, which can be summed over cases.
 
-    Fields may have leading axes, e.g. for bootstrap samples; the coefficients then have them, too.
+    Fields may have leading axes, e.g. for bootstrap samples; the coefficients then have the same
+    axes.
     """
 
     voxels: Floats  #: (...) number of voxels annotated by at least two raters

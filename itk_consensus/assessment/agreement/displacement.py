@@ -1,4 +1,4 @@
-"""Find the mirroring or shift that best aligns a mask with the masks of other raters.
+"""Find the mirroring or shift that best aligns a mask with the other raters' masks.
 
 A missing header, or one in another convention, mirrors a mask about the image centre; a wrong
 origin or a resampling offset of half a voxel shifts it. Both preserve the shape, so the transform
@@ -27,14 +27,16 @@ Shift = tuple[int, ...]
 
 @dataclass(frozen=True)
 class MaskInBox:
-    """A mask of fractions, 0 to 1, in a bounding box of the volume."""
+    """A mask of fractions from 0 to 1, stored in its bounding box in the volume."""
 
     shares: Floats
     box: Box
 
     @classmethod
     def of(cls, shares: Floats, box: Box, level: float = 0.5) -> MaskInBox | None:
-        """Crop an array at `box` to the voxels that reach a level; None if there are none."""
+        """Crop an array located at `box` to the voxels that reach a level; None if there
+        are none.
+        """
         tight = bounding_box(shares >= level)
         return None if tight is None else cls(shares[tight], to_volume(tight, box))
 
@@ -67,7 +69,7 @@ class MaskInBox:
 
 @dataclass(frozen=True)
 class Fit:
-    """A transform that aligns a mask with those of the other raters."""
+    """A transform that aligns a mask with the other raters' masks."""
 
     dice: float  #: Dice after the transform
     axes: tuple[int, ...] = ()  #: Array axes along which it is mirrored
@@ -109,7 +111,7 @@ def _downsample(shares: Floats, step: int) -> Floats:
 
 
 def _refine_shift(mask: MaskInBox, others: MaskInBox, shift: Shift, step: int) -> Fit:
-    """Refine a shift from downsampled masks by hill climbing with decreasing steps."""
+    """Refine, by hill climbing with decreasing steps, a shift found from downsampled masks."""
     best = Fit(mask.dice(others, shift), shift=shift)
     while step > 1:
         step = (step + 1) // 2

@@ -16,7 +16,7 @@ MOST_LABELS = 1000
 
 
 class LabelSwap(NamedTuple):
-    """Labels that a rater uses for structures to which the others give different labels."""
+    """Labels that a rater uses for structures that the others label differently."""
 
     rater: int
     used: tuple[int, ...]  #: Label values that the rater used
@@ -27,7 +27,7 @@ class LabelSwap(NamedTuple):
 
 
 def label_swaps(patterns: DecisionPatterns) -> list[LabelSwap]:
-    """Find labels that one rater uses for voxels to which the majority gave one other label.
+    """Find labels of one rater at voxels to which the majority gave a single different label.
 
     With two raters it is unknown which one is wrong; the swap is attributed to the first.
     """

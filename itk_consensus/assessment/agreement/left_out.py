@@ -1,4 +1,6 @@
-"""Leave-one-out agreement of each rater with the vote of the others: a ceiling for methods."""
+"""Leave-one-out agreement of each rater with the vote of the others: a ceiling for fusion
+methods.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
 
 def left_out_dice(patterns: DecisionPatterns) -> Floats:
-    """Return the (K, J) Dice of each rater with the vote of the others for each label.
+    """Return the (K, J) Dice of each rater with the vote of the others, for each label.
 
     Ties count as background. NaN if no other rater annotated the same voxels; 1 if both masks are
     empty.

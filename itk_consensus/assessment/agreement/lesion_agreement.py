@@ -1,4 +1,4 @@
-"""lesion_agreement: agreement of raters about objects such as lesions."""
+"""lesion_agreement: agreement between raters on objects such as lesions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lesion_agreement(
     leastOverlap : float
         Minimum intersection over union of two objects that match.
     sizeLimits : sequence of float
-        Limits between size classes: diameters in mm of balls with the objects' volumes.
+        Boundaries between size classes, as equivalent sphere diameters in mm.
     inputsAreLabels : bool
         Accept inputs as label images even if one looks like an intensity image.
 
@@ -94,7 +94,7 @@ def lesion_agreement(
 def _objects_where_marked(
     maps: Sequence[NDArray[Any]], kind: ObjectKind
 ) -> list[NDArray[np.int32]]:
-    """Return each map's object numbers at the M voxels that any map marks.
+    """Return each map's object numbers at the M voxels that are foreground in any map.
 
     The result is an (M,) array per map, in which 0 is background. Since lesions are small, this
     makes all comparisons fast.

@@ -1,8 +1,8 @@
 """Agreement by object: detection F1, segmentation quality and panoptic quality.
 
-Objects of two maps are paired one to one, greedily by decreasing intersection over union down to a
-limit; with a limit of at least 0.5 the pairing is unique. F1 measures detection, segmentation
-quality is the mean intersection over union of pairs, and panoptic quality is the product of both
+Objects of two maps are paired one to one, in decreasing order of intersection over union, down to a
+minimum; with a minimum of at least 0.5 the pairing is unique. F1 measures detection, segmentation
+quality is the mean intersection over union of pairs, and panoptic quality is the product of the two
 (Kirillov et al. 2019).
 """
 
@@ -36,7 +36,8 @@ class PairedObjects(NamedTuple):
     one: NDArray[np.int64]  #: (P,) objects of the first map
     other: NDArray[np.int64]  #: (P,) their partners in the second map
     iou: Floats  #: (P,) intersection over union
-    sizes: tuple[NDArray[np.int64], NDArray[np.int64]]  #: Voxels of all objects of each map
+    #: Number of voxels of every object of each map
+    sizes: tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class LesionAgreement(NamedTuple):
@@ -44,11 +45,11 @@ class LesionAgreement(NamedTuple):
 
     first: str
     second: str
-    size: str  #: "all", or a range of diameters in mm
-    both: int  #: Number of objects marked by both
+    size: str  #: "all", or a range of equivalent sphere diameters in mm
+    both: int  #: Number of objects marked by both raters
     only_first: int
     only_second: int
-    f1: float  #: Detection F1; NaN without any object
+    f1: float  #: Detection F1; NaN if there are no objects
     segmentation_quality: float  #: Mean intersection over union of paired objects
     panoptic_quality: float
     dice: float  #: Mean Dice of paired objects
@@ -122,7 +123,7 @@ def agreement_by_size(
     sides: Sequence[float],
     limits: Sequence[float] = SIZE_LIMITS,
 ) -> list[LesionAgreement]:
-    """Summarise all objects, then those of each size class.
+    """Summarise the agreement on all objects, then on those of each size class.
 
     The size of a pair is that of the second rater's object.
 
@@ -131,7 +132,7 @@ def agreement_by_size(
     sides : sequence of float
         Voxel size in mm along the spatial axes.
     limits : sequence of float
-        Increasing diameters of balls in mm.
+        Boundaries between size classes, in increasing order: equivalent sphere diameters in mm.
     """
     classes = [np.searchsorted(limits, _diameters(size, sides)) for size in pairs.sizes]
     alone = [
@@ -190,7 +191,7 @@ def _mean(values: Floats) -> float:
 
 
 def _diameters(voxels: NDArray[np.int64], sides: Sequence[float]) -> Floats:
-    """Return the diameters in mm of balls with the given numbers of voxels."""
+    """Return the diameters in mm of spheres with the volumes of objects of these voxel counts."""
     axes = len(sides)
     ball = {1: 1.0, 2: np.pi / 4, 3: np.pi / 6}[axes]
     return np.asarray((voxels * np.prod(sides) / ball) ** (1 / axes))

@@ -1,7 +1,8 @@
 """Expected effect of one more reading, to decide which case of a running study to read next.
 
-Leave-one-out shows how much each reading changed the vote. The next one is expected to change it
-less: the change by one more rater is proportional to 1 / sqrt(k (k + 1)); see `rater_number`.
+Leave-one-out shows how much each reading changed the vote. The next reading is expected to change
+it less: the change due to one more rater is proportional to 1 / sqrt(k (k + 1)); see
+`rater_number`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class NextReading(NamedTuple):
-    """Expected change of the vote by one more reading."""
+    """Expected change in the vote due to one more reading."""
 
-    share: float  #: Changed voxels, as a share of the sum of both votes' volumes
+    share: float  #: Number of voxels that change, as a share of the sum of both votes' volumes
     voxels: float  #: Number of voxels that enter or leave the structure
 
 
 def next_reading(patterns: DecisionPatterns, label: int) -> NextReading | None:
-    """Return the expected change of a label's vote by one more reading; None with one rater.
+    """Return the expected change in a label's vote due to one more reading; None with one rater.
 
     Ties count as half a voxel.
 
@@ -51,5 +52,5 @@ def next_reading(patterns: DecisionPatterns, label: int) -> NextReading | None:
 
 
 def _majority(votes: NDArray[np.int64], number: NDArray[np.int64]) -> Floats:
-    """Return (P,) 1 if the majority marks the label, 0.5 at ties, else 0."""
+    """Return (P,) the majority vote: 1 if most raters marked the label, 0.5 at ties, else 0."""
     return np.asarray(np.clip(2 * votes - number + 1, 0, 2) / 2)

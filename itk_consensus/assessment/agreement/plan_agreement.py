@@ -1,7 +1,7 @@
 """Measure interobserver agreement for each structure of a plan, in tables for publications.
 
-Added path length (Vaassen et al., Phys Imaging Radiat Oncol 13:1, 2020) is the length of the
-consensus contours that is missing in a reader's contours and so would have to be drawn.
+The added path length (Vaassen et al., Phys Imaging Radiat Oncol 13:1, 2020) is the length of the
+consensus contours that are missing from a reader's contours and would have to be drawn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ USUAL_TOLERANCE = 2.0
 
 
 class Measure(NamedTuple):
-    """One measure of one structure: mean and range."""
+    """One measure for one structure: mean and range."""
 
     structure: str
     measure: str
@@ -47,14 +47,14 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class PlanAgreement(Displayed):
-    """Agreement about the structures of a plan."""
+    """Agreement between readers on the structures of a plan."""
 
     measures: tuple[Measure, ...]
     tolerances: Mapping[str, float]  #: Surface Dice tolerance in mm, by structure
     consensus: str  #: Name of the fusion method with which readers are compared
 
     def of(self, structure: str, measure: str) -> Measure:
-        """Return a measure of a structure."""
+        """Return a measure for a structure."""
         for one in self.measures:
             if (one.structure, one.measure) == (structure, measure):
                 return one
@@ -125,7 +125,7 @@ def plan_agreement(
     fuser : LabelFusionFilter, optional
         Filter that computes the consensus; ConsensusFilter by default.
     names : sequence of str, optional
-        Has no effect, since the table does not name readers.
+        Has no effect, since readers are not named in the table.
     """
     fuser = fuser or ConsensusFilter()
     known = surface_tolerances(structures) if tolerances is None else dict(tolerances)
@@ -217,9 +217,9 @@ def surface_tolerances(
         Names of structures.
     path : path, optional
         A CSV file with the columns structure and mm, which overrides the package's own table. A
-        structure without a side applies to both sides.
+        structure without a side (left or right) applies to both sides.
     words : StructureWords, optional
-        Vocabulary for reading names; the package's own by default.
+        Vocabulary for interpreting names; the package's own by default.
     """
     words = words or default_words()
     rows = [*([] if path is None else _read_tolerances(path)), *_default_tolerances()]
@@ -232,7 +232,9 @@ def surface_tolerances(
 
 
 def _applies_to(row: tuple[Any, ...], meant: tuple[Any, ...]) -> bool:
-    """Whether a row of the table applies to a structure; a row without a side fits both sides."""
+    """Return whether a row of the table applies to a structure; a row without a side fits
+    both sides.
+    """
     sides_fit = not row[1] or row[1] == meant[1]
     return sides_fit and (row[0], row[2:]) == (meant[0], meant[2:])
 

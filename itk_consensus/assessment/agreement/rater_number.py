@@ -1,9 +1,10 @@
 """How many raters are enough: quality of the vote of k raters, measured and extrapolated.
 
-Contours of independent raters scatter about a common one. The vote is their median, whose variance
-decreases with k, and (1 - Dice)^2 with a left-out rater is linear in that variance. Ties count as
-half a voxel, so four raters are equivalent to three. The displacement by one more rater is
-proportional to 1 / sqrt(k (k + 1)). Both are measured on subsets of the raters and extrapolated.
+Contours of independent raters scatter about a common one. Their vote is the median contour, whose
+variance decreases with the number k of raters, and (1 - Dice)^2 with a left-out rater is linear in
+that variance. Ties count as half a voxel, so four raters are equivalent to three. The displacement
+by one more rater is proportional to 1 / sqrt(k (k + 1)). Both quality and displacement are measured
+on subsets of the raters and extrapolated.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ class CurvePoint(NamedTuple):
     """Quality of the vote of k raters."""
 
     raters: int
-    with_all: Interval  #: Dice of their vote with that of all raters
-    with_left_out: Interval | None  #: Dice with a left-out rater; None if k includes all raters
-    #: Displacement of the contour by one more rater, in mm; None if k includes all raters.
+    with_all: Interval  #: Dice of the vote of k raters with that of all raters
+    #: Dice with a left-out rater; None if k is the number of all raters
+    with_left_out: Interval | None
+    #: Displacement of the contour by one more rater, in mm; None if k is the number of all raters.
     moved: Interval | None
 
 
@@ -60,7 +62,7 @@ class CaseCurve:
 def case_curve(
     patterns: DecisionPatterns, label: int, spacing: Sequence[float], seed: int = 0
 ) -> CaseCurve:
-    """Measure the curve of one case from votes of subsets of its raters.
+    """Measure the quality curve of one case from votes of subsets of its raters.
 
     Parameters
     ----------
@@ -100,15 +102,17 @@ def _subsets(number: int, k: int, rng: np.random.Generator) -> Iterator[tuple[in
 
 
 def _vote(said: NDArray[np.bool_], subset: Sequence[int]) -> Floats:
-    """Return (P,) 1 if most of a subset gave the label, 0.5 at ties, else 0."""
+    """Return (P,) the vote of a subset: 1 if most of its raters gave the label, 0.5 at
+    ties, else 0.
+    """
     votes = said[:, list(subset)].sum(axis=1)
     return np.asarray(np.clip(2 * votes - len(subset) + 1, 0, 2) / 2)
 
 
 def median_variance(raters: int) -> float:
-    """Return the variance of the median of this many standard normal numbers, to within 2 %.
+    """Return the variance of the median of this many standard normal variables, to within 2 %.
 
-    An even number is equivalent to one less, as explained in the module's docstring.
+    An even number is equivalent to that number minus one, as explained in the module's docstring.
     """
     odd = raters - 1 + raters % 2
     return float(np.pi / (2 * (odd - 1) + np.pi))
@@ -124,7 +128,7 @@ class RaterNumberCurve:
     """Quality of the vote by number of raters, with extrapolation to more raters."""
 
     points: tuple[CurvePoint, ...]
-    level: float  #: (1 - Dice)^2 with a new rater in the limit of infinitely many raters
+    level: float  #: Limit of (1 - Dice)^2 with a new rater for infinitely many raters
     slope: float  #: Slope of (1 - Dice)^2 as a function of the variance of the median
     movement: float  #: Displacement by one more rater in mm, times sqrt(k (k + 1))
     cases: int
@@ -136,7 +140,7 @@ class RaterNumberCurve:
 
     @classmethod
     def of(cls, cases: Sequence[CaseCurve]) -> RaterNumberCurve:
-        """Average cases that all have the same number of raters, at least three."""
+        """Average over cases that all have the same number of raters, at least three."""
         most = max(cases[0].with_all)
         points = tuple(
             CurvePoint(
@@ -152,24 +156,24 @@ class RaterNumberCurve:
             [
                 p.moved.mean * np.sqrt(p.raters * (p.raters + 1))
                 for p in points
-                # Going from one rater to two changes the vote only to ties, not to another contour.
+                # Going from one rater to two only creates ties and does not move the contour.
                 if p.moved is not None and (p.raters > 1 or most == 2)
             ]
         )
         return cls(points, level, slope, float(movement), len(cases))
 
     def dice_with_another(self, raters: int) -> float:
-        """Return the expected Dice of the vote of this many raters with one further rater."""
+        """Return the expected Dice of the vote of this many raters with an additional rater."""
         return 1 - float(np.sqrt(self.level + self.slope * median_variance(raters)))
 
     def moved_by_another(self, raters: int | None = None) -> float:
-        """Return the expected displacement in mm by one more rater; by default beyond all."""
+        """Return the expected displacement in mm by one more rater than `raters` (default: all)."""
         number = self.raters if raters is None else raters
         return self.movement / float(np.sqrt(number * (number + 1)))
 
     @property
     def answer(self) -> str:
-        """A sentence on what more raters would change."""
+        """A sentence that states what more raters would change."""
         more = self.raters + 1
         ordinal = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth"}
         now, then = (self.dice_with_another(number) for number in (self.raters, 2 * self.raters))
@@ -192,19 +196,19 @@ class RaterNumberCurve:
 
 
 def _line(points: Sequence[CurvePoint]) -> tuple[float, float]:
-    """Fit level and slope of (1 - Dice)^2 with a left-out rater over the variance of the median."""
+    """Fit (1 - Dice)^2 with a left-out rater as a linear function of the variance of the median."""
     odd = [p for p in points if p.raters % 2 and p.with_left_out is not None]
     squares = np.array([(1 - p.with_left_out.mean) ** 2 for p in odd if p.with_left_out])
     if len(odd) == 1:
-        # A line cannot be fitted to a single point: assume independent contours, for which both are
-        # equal.
+        # A line cannot be fitted to a single point: contours are assumed to be independent, for
+        # which level and slope are equal.
         return float(squares[0]) / 2, float(squares[0]) / 2
     slope, level = np.polyfit([median_variance(p.raters) for p in odd], squares, 1)
     return max(float(level), 0.0), max(float(slope), 0.0)
 
 
 def _interval(cases: Sequence[Floats]) -> Interval:
-    """Return the mean over cases with Student's interval, or quantiles within a single case."""
+    """Return the mean over cases with Student's interval or, for a single case, quantiles."""
     means = np.array([values.mean() for values in cases])
     mean = float(means.mean())
     if len(means) == 1:

@@ -1,4 +1,4 @@
-"""rater_number_curve: how many raters are enough."""
+"""rater_number_curve: estimate how many raters are enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FEWEST = 3
 
 
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
-    """Measure the quality of the vote of k raters for every k, and extrapolate to more raters.
+    """Measure the quality of the vote of k raters for every possible k; extrapolate to more raters.
 
     Parameters
     ----------

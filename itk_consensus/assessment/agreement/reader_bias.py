@@ -1,11 +1,11 @@
 """Bias of raters: signed distance of each rater's contour from a consensus in mm, by direction.
 
 A contour that lies d mm outside another one encloses an additional volume of d times the surface
-area. The bias on a side is therefore the volume that a rater adds there, minus the volume left out,
-divided by the mean area of both surfaces. This is accurate to a fraction of a voxel, while
-distances between voxels of rough surfaces are biased low. A voxel belongs to the side to which the
-outward normal of the consensus points. Areas are integrals of the gradient magnitude of slightly
-smoothed masks.
+area. The bias on a side is therefore the volume that a rater adds there minus the volume left out
+there, divided by the mean area of both surfaces. This is accurate to a fraction of a voxel, whereas
+distances between the voxels of rough surfaces are biased low. A voxel belongs to the side to which
+the outward normal of the consensus points. Areas are computed as integrals of the gradient
+magnitude of slightly smoothed masks.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ PADDING = 4
 
 @dataclass(frozen=True)
 class ConsensusSurface:
-    """The surface of a consensus, from which distances and directions are measured."""
+    """The surface of a consensus, relative to which distances and directions are measured."""
 
-    mask: Mask  #: (\\*box) not empty, with `PADDING` around it and all raters
+    #: (\\*box) not empty; includes a margin of `PADDING` around the consensus and all raters
+    mask: Mask
     spacing: tuple[float, ...]  #: Voxel size in mm, by array axis
-    orientation: Floats  #: (D, D) column j: the physical direction of array axis j
+    orientation: Floats  #: (D, D) array whose column j is the physical direction of array axis j
 
     def mean(self, rater: Mask) -> float:
         """Return the mean bias of a rater in mm, positive outside the consensus."""
@@ -51,7 +52,9 @@ class ConsensusSurface:
         return float((rater.astype(np.float32) - self.mask).sum() / area)
 
     def by_direction(self, rater: Mask) -> dict[str, float]:
-        """Return a rater's mean bias in mm, overall and by direction; NaN without a surface."""
+        """Return a rater's mean bias in mm, overall and by direction; NaN for a direction
+        without surface.
+        """
         more = rater.astype(np.float32) - self.mask
         area = (self._area + _area(rater, self.spacing)) / 2
         found = {"mean": float(more.sum() / area.sum())}
@@ -133,7 +136,8 @@ class ReaderBias:
 
     raters: tuple[str, ...]
     label: int
-    rows: tuple[dict[str, float] | None, ...]  #: By direction; None if the rater left the label out
+    #: Bias by direction; None if the rater left the label out
+    rows: tuple[dict[str, float] | None, ...]
     volumes: tuple[Floats | None, ...]  #: (\\*box) signed distances, see `on_surface`
     box: Box  #: Position of `volumes` in the image
 
@@ -149,7 +153,9 @@ class ReaderBias:
         return csv_text(list(rows[0]), rows) if rows else ""
 
     def sentences(self, notable: float = 1.0) -> Iterator[str]:
-        """Yield sentences on raters who draw too wide or too tight on a side by `notable` mm."""
+        """Yield sentences on raters whose contours are too large or too small on a side by
+        `notable` mm.
+        """
         for row in self.table():
             found = {
                 name: float(mm)

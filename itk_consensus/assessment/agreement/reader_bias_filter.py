@@ -1,4 +1,4 @@
-"""ReaderBiasFilter: distance and side by which raters draw outside or inside a consensus."""
+"""ReaderBiasFilter: how far, and on which sides, raters draw outside or inside a consensus."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 class ReaderBiasFilter(ComparedRaters):
     """Bias of each rater: mean distance outside a consensus in mm, overall and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if its normal points to the head
-    to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias is
-    slightly underestimated; compare with a true segmentation or a consensus of the others to avoid
-    this.
+    Directions are anatomical: a part of the surface is cranial if its normal points towards the
+    head to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias
+    is slightly underestimated; to avoid this, compare with a true segmentation or a consensus of
+    the other raters.
     """
 
     Label = Parameter(
@@ -135,7 +135,7 @@ def reader_bias(
     names: Sequence[str] | None = None,
     label: int | None = None,
 ) -> ReaderBias:
-    """Measure the bias of raters from a consensus; function form of ReaderBiasFilter.
+    """Measure the bias of raters relative to a consensus; function form of ReaderBiasFilter.
 
     Parameters
     ----------

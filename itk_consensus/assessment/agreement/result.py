@@ -21,10 +21,10 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """Agreement about one label; matrices have J rows and columns, with any consensus last."""
+    """Agreement on one label; matrices have J rows and columns, with any consensus last."""
 
     label: int
-    #: Number of raters among the J; scalar values refer to raters only.
+    #: Number of raters among the J columns; scalar values refer to raters only.
     raters: int
     volumes: Floats  #: (J,) in `AgreementResult.volume_unit`
     #: dice and jaccard: (J, J); 1 if both raters left the label out.
@@ -33,8 +33,8 @@ class LabelAgreement:
     conformity: float  #: Generalised conformity index
     specific_agreement: float  #: Dice of all pairs pooled
     #: kappa and alpha: {"grid": float, "union": float}, Fleiss' kappa and Krippendorff's alpha of
-    #: this label against the rest, over all voxels and over those that any rater gave the label;
-    #: empty if not requested.
+    #: this label against the rest, over all voxels ("grid") and over those to which any rater gave
+    #: the label ("union"); empty if not requested.
     kappa: Mapping[str, float]
     alpha: Mapping[str, float]
     #: hausdorff, hausdorff95, mean_distance: (J, J) in `length_unit`; NaN if both raters left the
@@ -43,7 +43,7 @@ class LabelAgreement:
     hausdorff95: Floats | None = None
     mean_distance: Floats | None = None
     surface_dice: Floats | None = None  #: (J, J)
-    #: Expected volume of another rater's segmentation; None if not requested or unknown.
+    #: Interval for the volume of another rater's segmentation; None if not requested or unknown.
     expected_volume: VolumeInterval | None = None
     length_unit: str = "mm"  #: "mm", or "voxels" for arrays
 
@@ -80,10 +80,10 @@ class LabelAgreement:
 
 @dataclass(frozen=True)
 class AgreementResult(Displayed):
-    """Agreement of several raters, label by label."""
+    """Agreement between several raters, by label."""
 
     raters: tuple[str, ...]
-    labels: tuple[LabelAgreement, ...]  #: Without the background 0
+    labels: tuple[LabelAgreement, ...]  #: Agreement by label, without the background 0
     #: kappa and alpha: over all labels and voxels; NaN if not requested.
     kappa: float
     alpha: float
@@ -94,7 +94,9 @@ class AgreementResult(Displayed):
     length_unit: str = "mm"  #: "mm", or "voxels" for arrays
 
     def with_volumes(self, expected: Mapping[int, VolumeInterval]) -> AgreementResult:
-        """Return a copy with the expected volume of another rater's segmentation, by label."""
+        """Return a copy that includes the expected volume of another rater's segmentation,
+        by label.
+        """
         labels = (replace(one, expected_volume=expected.get(one.label)) for one in self.labels)
         return replace(self, labels=tuple(labels))
 

@@ -44,7 +44,7 @@ def study_agreement(
     *,
     reference: str | None = None,
 ) -> AgreementResult:
-    """Compare all pairs of raters, label by label, without background 0.
+    """Compare all pairs of raters, label by label, without the background 0.
 
     Parameters
     ----------
@@ -102,7 +102,9 @@ def study_agreement(
 
 
 def _without_last_rater(patterns: DecisionPatterns) -> DecisionPatterns:
-    """Return the votes without the last rater; duplicate rows are kept, since counts add up."""
+    """Return the votes without the last rater; equal rows need not be merged, since counts
+    add up.
+    """
     return DecisionPatterns(patterns.patterns[:, :-1], patterns.counts, patterns.labels)
 
 

@@ -1,8 +1,9 @@
 """Distances between contours, in mm.
 
 A surface consists of the mask's voxels with a face neighbour outside the mask; everything beyond
-the image border is outside. Distances are between voxel centres, from each surface voxel of one
-mask to the nearest one of the other. These are MONAI's definitions, and tests compare the results.
+the image border counts as outside. Distances are measured between voxel centres, from each surface
+voxel of one mask to the nearest surface voxel of the other. These are MONAI's definitions, and
+tests compare the results with MONAI's.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from itk_consensus.space.distance import signed_distance
 
 #: Slack in mm for floating-point errors of distances equal to the tolerance.
 ROUNDING = 1e-9
-#: Cost of the distance transform per voxel, in units of one offset, and the maximum number of
-#: offsets that are enumerated. They determine which of two algorithms with the same result is
-#: faster.
+#: Cost of the distance transform per voxel, as a multiple of the cost of an offset, and the maximum
+#: number of offsets that are enumerated. They determine which of two algorithms with the same
+#: result is used, namely the faster one.
 _VOXELS_OF_A_DISTANCE, _MOST_OFFSETS = 16, 1 << 15
 
 
@@ -175,7 +176,7 @@ def _within_by_distance(
 def _within_by_offsets(
     surfaces: Sequence[Surface], reach: Sequence[int], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """Return the same counts, by dilation with all offsets up to the tolerance."""
+    """Return the counts of `_within_by_distance`, by dilation up to the tolerance."""
     shape = [side + 2 * more for side, more in zip(surfaces[0].shape, reach, strict=True)]
     places = [_padded_places(surface, reach, shape) for surface in surfaces]
     offsets = _offsets(reach, spacing, tolerance, shape)

@@ -1,8 +1,8 @@
 """Find names of labels or structures that a rater uses differently from the others.
 
-The input is the Dice of a rater's masks with the others' masks of each name. If two or more names
-form a cycle in which each mask matches the next name better than its own, they are swapped; if a
-single name matches another one better, it is renamed.
+The input is the Dice of a rater's mask of each name with the others' masks of each name. If two or
+more names form a cycle in which each mask matches the next name better than its own, they are
+swapped; if a single name matches another one better, it is renamed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from itk_consensus.core.array_types import Floats
 
 #: Minimum Dice for reporting a single renamed name.
 MEANT = 0.5
-#: Minimum mean Dice of a cycle of names, which corroborate each other. It is low because readers
-#: agree poorly on small structures such as the cochlea, where some masks do not overlap.
+#: Minimum mean Dice for a cycle of names, whose members corroborate each other. It is low because
+#: readers agree poorly on small structures such as the cochlea, for which some masks do not
+#: overlap.
 MEANT_IN_A_CIRCLE = 0.2
 #: Dice below this counts as no overlap.
 _LEAST = 0.05
-#: The Dice to the other name must be at least this many times that to the same name.
+#: The Dice with the other name must be at least this many times the Dice with the same name.
 TIMES_CLOSER = 2.0
 
 
@@ -69,7 +70,7 @@ def swaps_in(dice: Floats) -> list[Swap]:
 
 
 def _circle(start: int, partner: NDArray[Any], nearer: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Follow best matches from a name back to itself; () if the path does not return to it."""
+    """Follow best matches from a name back to itself; return () if the path does not lead back."""
     way = [start]
     while nearer[way[-1]] and len(way) <= len(partner):
         following = int(partner[way[-1]])

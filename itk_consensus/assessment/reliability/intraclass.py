@@ -1,4 +1,4 @@
-"""Intraclass correlation of a quantity that several raters measure in each of several cases.
+"""Intraclass correlation of a quantity that several raters measure for each of several cases.
 
 Six forms by Shrout and Fleiss (Psychol Bull 86:420-428, 1979), with the intervals of McGraw and
 Wong (Psychol Methods 1:30-46, 1996):
@@ -11,7 +11,7 @@ ICC(2,1)  the same for all cases, a random sample       counts as disagreement
 ICC(3,1)  the same for all cases, no others matter      is ignored
 ========  ============================================  ======================
 
-ICC(., k) is the reliability of the mean of k raters instead of a single rater's.
+ICC(., k) is the reliability of the mean of k raters instead of that of a single rater.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEVEL = 0.95
 class IntraclassCorrelation:
     """One form of the coefficient."""
 
-    form: str  #: E.g. "ICC(2,1)"
+    form: str  #: Name of the form, e.g. "ICC(2,1)"
     value: float
     low: float
     high: float

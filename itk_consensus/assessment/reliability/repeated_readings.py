@@ -41,11 +41,11 @@ class Repeatability:
 class VarianceComponents:
     """Variance components of a measurement; negative estimates are set to 0."""
 
-    cases: float  #: Between cases: the quantity of interest
-    raters: float  #: Between raters: their systematic bias
+    cases: float  #: Variance between cases: the quantity of interest
+    raters: float  #: Variance between raters: their systematic bias
     #: Interaction of case and rater; includes the variance of readings if none are repeated.
     interaction: float
-    readings: float  #: Within a rater; NaN without repeated readings
+    readings: float  #: Variance within a rater; NaN without repeated readings
     number_of_cases: int  #: Cases with a reading of every included rater
     number_of_raters: int
 
@@ -111,8 +111,8 @@ def repeatability(values: ArrayLike) -> Repeatability | None:
 def variance_components(values: ArrayLike) -> VarianceComponents | None:
     """Estimate the variance components: cases, raters, their interaction, and readings.
 
-    First readings are compared. Raters with fewer than half of the cases are excluded, then cases
-    with a missing rater. Returns None if fewer than two raters or cases remain.
+    First readings are compared. Raters with readings of fewer than half of the cases are excluded
+    first, then cases with a missing rater. Returns None if fewer than two raters or cases remain.
 
     Parameters
     ----------

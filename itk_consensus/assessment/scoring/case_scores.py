@@ -1,8 +1,8 @@
 """Scores of one case: every submission and every reader are compared with the readers.
 
-A submission is scored against all readers but one, each being left out in turn, and a reader
-against the others. Both are thus compared with the same number of readers, which makes the readers'
-scores a fair ceiling.
+A submission is scored against all readers but one, each being left out in turn, and a reader is
+scored against the others. Both are thus compared with the same number of readers, so the readers'
+scores are a fair ceiling.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ScoreSettings:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission's segmentation of one case."""
+    """A submitted segmentation of one case."""
 
     labels: NDArray[Any]  #: Label map
     #: Probability of each foreground label, if it was submitted.
@@ -87,7 +87,7 @@ class CaseScores:
     readers: Mapping[str, Mapping[int | str, Mapping[str, float]]]
     #: Dice, and distances if requested, of each submission with each single reader.
     pairs: tuple[Mapping[str, Any], ...]
-    #: Labels that any reader drew, and who drew them.
+    #: Labels that any reader drew, with the readers who drew them.
     drawn: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     #: Labels of each submission.
     submitted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -179,7 +179,7 @@ class _Table:
 
     @property
     def drawn(self) -> dict[int, tuple[str, ...]]:
-        """Labels that any reader drew, and who drew them."""
+        """Labels that any reader drew, with the readers who drew them."""
         sizes = self.sizes[:, : len(self.readers)]
         return {
             label: tuple(name for name, size in zip(self.readers, given, strict=True) if size)
@@ -210,7 +210,9 @@ class _Table:
         raise KeyError(name)
 
     def votes(self, columns: Sequence[int]) -> NDArray[np.intp]:
-        """Return the (P,) majority label index of some columns; ties are background."""
+        """Return the (P,) index of the label with most votes in some columns; ties are
+        background.
+        """
         rows = rows_as_stack(self.patterns)
         some = replace(rows, arrays=tuple(rows.arrays[column] for column in columns))
         winner = StackVote(some, VoteRules(ties="background")).decision().astype(np.intp)

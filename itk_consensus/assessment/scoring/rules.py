@@ -34,7 +34,7 @@ _ROUNDING = 1e-9
 def soft_dice(
     probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
-    """Return ``2 sum(p s) / (sum(p) + sum(s))`` for a probability and reader share; 1 if empty."""
+    """Return ``2 sum(p s) / (sum(p) + sum(s))`` of probability p and reader share s; 1 if empty."""
     both, total = _sum(probability * share, weights), _sum(probability + share, weights)
     return float(dice_of(both, total))
 
@@ -71,7 +71,7 @@ def plural_calibration_error(
 def consensus_dice(
     mask: Mask, readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Return the Dice over the voxels on which all readers agree (CURVAS 2024).
+    """Return the Dice computed over the voxels on which all readers agree (CURVAS 2024).
 
     NaN if no voxel is marked by all readers; the challenge omits such cases.
     """
@@ -102,9 +102,9 @@ def consensus_confidence(
 def multiclass_calibration_error(
     probabilities: NDArray[Any], label: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
-    """Return the calibration error of the likeliest class against one reader (CURVAS 2024).
+    """Return the calibration error of the most probable class against one reader (CURVAS 2024).
 
-    The mean absolute difference between confidence and accuracy over 50 bins of confidence,
+    This is the mean absolute difference between confidence and accuracy over 50 bins of confidence,
     weighted by voxels (Guo et al., ICML 2017). A confidence of 1 has its own bin, as in the library
     used by the challenge.
 
@@ -175,7 +175,9 @@ def energy_distance(
 def dice_max(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Return each reader's Dice with the closest sample, averaged over readers (D_max)."""
+    """Return the Dice of each reader with the most similar sample, averaged over readers
+    (D_max).
+    """
     return float(_dices(samples, readers, weights).max(axis=0).mean())
 
 

@@ -29,7 +29,7 @@ class PluralTruth:
     #: Generalised energy distance between samples and readers, based on 1 - IoU; this and all
     #: scores below are NaN if there are no samples.
     energy_distance: float = np.nan
-    dice_max: float = np.nan  #: Dice of each reader with the closest sample, mean over readers
+    dice_max: float = np.nan  #: Dice of each reader with the most similar sample, mean over readers
     dice_match: float = np.nan  #: Mean Dice of samples and readers paired one to one
     matched_iou: float = np.nan  #: Mean intersection over union of the same pairs
     #: Continuous ranked probability score of the volume, mean over readers, in voxels.

@@ -91,8 +91,8 @@ def score_study(
     -------
     StudyScores
         Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
-        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``; ``.notes`` is what the
-        warnings say, ``.findings()`` names readers' files that may be wrong.
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``; ``.notes`` contains the
+        warnings, ``.findings()`` lists readers' files that may be wrong.
     """
     settings = make_settings(rules, surfaces, surfaceTolerance, lesions)
     if not readers:
@@ -128,8 +128,8 @@ def combine_cases(
 ) -> StudyScores:
     """Combine scores of cases; by default structures are the labels that two readers share.
 
-    A label that only one reader of a case uses is often another number for a structure, and its
-    scores, being those of empty masks nearly everywhere, would raise every mean.
+    A label used by only one reader of a case is often a misnumbered structure. Its scores, which
+    are those of nearly always empty masks, would raise every mean.
     """
     drawn = {label for one in cases for label in one.drawn}
     if not (structures or drawn):
@@ -220,9 +220,10 @@ def _load(readers: Any, submissions: Mapping[str, Any], of_labels: dict[str, Any
     for name, one in submissions.items():
         try:
             given[name] = None if one is None else _make_submission(name, one, views, of_labels)
-        except ConsensusError as error:  # one team's file must not take the case from the others
+        # an unusable file of one team must not exclude the case for the others
+        except ConsensusError as error:
             given[name] = None
-            # The lines below the first advise how to fuse the images.
+            # Lines after the first give advice on fusing the images, which does not apply here.
             refused[name] = str(error).splitlines()[0]
     return _LoadedCase(maps, given, views, refused)
 

@@ -34,9 +34,9 @@ from itk_consensus.core.escaping import csv_text
 #: Name of the row with the mean of all readers.
 READERS = "readers (ceiling)"
 
-#: Files of readers that may be wrong which notes name; `findings` has all.
+#: Maximum number of readers' files that may be wrong named in the notes; `findings` lists all.
 _MOST_FINDINGS = 5
-#: Rules that may only mean another opinion; what other rules find is told first.
+#: Rules whose findings may merely reflect another opinion; findings of other rules come first.
 _OF_DEGREE = ("volume apart", "deviating rater")
 
 Row = dict[str, Any]
@@ -100,7 +100,7 @@ class StudyScores:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about all that changes the scores and is not seen in them."""
+        """Sentences on everything that affects the scores but is not visible in them."""
         return (
             *(f"case {case} is not scored: {why}" for case, why in (self.failed or {}).items()),
             *self._notes_on_structures(),
@@ -160,7 +160,7 @@ class StudyScores:
 
     @rows
     def findings(self) -> Iterator[Row]:
-        """A row for each reader's file that may be wrong."""
+        """Yield a row for each reader's file that may be wrong."""
         for case in self.cases:
             for one in case.findings:
                 if one.rule != "lone label" and one.label in (None, *self.structures):
@@ -197,7 +197,9 @@ class StudyScores:
                 yield {key: _finite_or_none(value) for key, value in found.items()}
 
     def _value(self, scores: _Scores, part: int | str, measure: str) -> float:
-        """Return a measure of one case; a structure that does not occur in it counts as empty."""
+        """Return a measure for one case; a structure that does not occur in the case counts
+        as empty.
+        """
         about = self.measures[measure]
         if about.of_case:
             # With a single structure, the measure is shown in that structure's row.
@@ -250,7 +252,9 @@ class StudyScores:
             yield row
 
     def distance_to_ceiling(self, name: str, part: int | str, measure: str) -> Interval:
-        """Mean difference of a submission from the readers' own score, paired by case."""
+        """Return the mean difference of a submission from the readers' own score, paired by
+        case.
+        """
         return mean_interval(self.values(name, part, measure) - self.ceiling(part, measure))
 
     def comparisons(self, part: int | str, measure: str) -> list[Comparison]:
@@ -377,7 +381,7 @@ class StudyScores:
 
 
 def shared_labels(cases: Sequence[CaseScores]) -> set[int]:
-    """Labels that two readers of a case drew, or the only reader of a case."""
+    """Return the labels drawn by two readers of a case, or by the only reader of a case."""
     return {
         label
         for one in cases

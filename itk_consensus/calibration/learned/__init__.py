@@ -1,1 +1,1 @@
-"""Fusion learned from cases with a known truth: vote tables, learned rules, and the filter."""
+"""Fusion learned from cases with a known true segmentation: vote tables, rules, and the filter."""

@@ -1,4 +1,4 @@
-"""Compute vote tables, from which fusion is learned, from a case and its true segmentation."""
+"""Compute the vote tables of a case, from which fusion is learned, using its true segmentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from itk_consensus.fusing.fusion_result import FusionResult
 def case_tables(
     case: FusionCase, consensus: FusionResult[Any], truth: Mapping[int, Mask]
 ) -> tuple[LabelTable, ...]:
-    """Count a table for each label, except the background, that a rater or the truth contains.
+    """Compute a table for each foreground label that a rater or the true segmentation contains.
 
     Parameters
     ----------

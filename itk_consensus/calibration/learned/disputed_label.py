@@ -1,4 +1,4 @@
-"""Disputed voxels of a label: those at which the raters who vote on the label disagree about it."""
+"""Disputed voxels of a label, at which the raters who vote on the label disagree."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from itk_consensus.space.smoothing import mirrored_gaussian
 from itk_consensus.space.tiles import TRUNCATE
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
-#: Sigma of the smoothing of vote shares, in units of the smallest spacing; 1 and 3 gave similar
-#: results.
+#: Sigma of the Gaussian that smooths vote shares, in units of the smallest spacing; 1 and 3 gave
+#: similar results.
 SIGMA = 2.0
 
-#: Number of bins of the share in tables; even, so that one half is a bin boundary.
+#: Number of bins of the smoothed vote share; even, so that one half is a bin boundary.
 SHARE_STEPS = 12
 
 _ROUNDING = 1e-9
@@ -35,7 +35,7 @@ class VoxelKinds(NamedTuple):
 
     votes: NDArray[np.int8]  #: (R, J)
     chosen: Mask  #: (R,) whether Consensus assigned the label
-    share: NDArray[np.intp]  #: (R,) bin of the smoothed share
+    share: NDArray[np.intp]  #: (R,) bin of the smoothed vote share
     which: NDArray[np.intp]  #: (N,) index of the kind of each voxel
 
 
@@ -48,7 +48,7 @@ class DisputedLabel:
     places: NDArray[np.intp]  #: (N,) flat indices of the voxels
     pattern: NDArray[np.intp]  #: (N,) index of the row of `votes`
     chosen: Mask  #: (N,) whether Consensus assigned the label
-    share: NDArray[np.intp]  #: (N,) bin of the smoothed share, below `SHARE_STEPS`
+    share: NDArray[np.intp]  #: (N,) bin of the smoothed vote share, below `SHARE_STEPS`
 
     def kinds(self) -> VoxelKinds:
         """Group the voxels by their features."""
@@ -66,7 +66,7 @@ class DisputedLabel:
 
 
 def raters_left_out(shared: SharedConsensus, label: int) -> list[int]:
-    """Return the raters whose votes Consensus ignores for a label index.
+    """Return the raters whose votes on a label (by index) Consensus ignores.
 
     These are raters who marked another object, or all raters if most left the label empty, since
     the presence of a structure is decided by a separate vote.
@@ -85,7 +85,7 @@ def disputed_label(
     decision: NDArray[Any],
     is_soft: bool,
 ) -> DisputedLabel | None:
-    """Find the voxels at which raters disagree about a label index; None if there are none.
+    """Find the voxels at which raters disagree about a label (by index); None if there are none.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def disputed_label(
     decision : (\\*shape) ndarray of int
         Label indices of Consensus.
     is_soft : bool
-        Whether the share is the raters' mean probability, without smoothing.
+        Whether the vote share is the raters' mean probability, without smoothing.
     """
     patterns = case.patterns
     votes = np.where(patterns.patterns == label, 1, -1).astype(np.int8)
@@ -132,13 +132,13 @@ def volume_shape(patterns: DecisionPatterns) -> tuple[int, ...]:
 
 
 def share_steps(share: Floats) -> NDArray[np.intp]:
-    """Bin of each share; a share on a boundary belongs to the upper bin."""
+    """Return the bin of each vote share; a share on a boundary belongs to the upper bin."""
     steps = ((share + _ROUNDING) * SHARE_STEPS).astype(np.intp)
     return np.asarray(np.clip(steps, 0, SHARE_STEPS - 1))
 
 
 def share_of_step(step: NDArray[np.intp]) -> Floats:
-    """Return the share at the centre of a bin."""
+    """Return the vote share at the centre of a bin."""
     return np.asarray((step + 0.5) / SHARE_STEPS)
 
 
@@ -157,7 +157,9 @@ def _smoothed_share(
 
 
 def _mean_probability(case: FusionCase, label: int, left_out: Sequence[int], box: Box) -> Floats:
-    """Return a label's (\\*box) mean probability over the voting raters; for masks, their share."""
+    """Return a label's (\\*box) mean probability over the voting raters; for masks, their
+    vote share.
+    """
     soft, vote_weights = case.opinions, np.ones(case.votes.number_of_raters)
     vote_weights[list(left_out)] = 0
     if soft is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from itk_consensus.calibration.learned.label_rule import LabelRule
 
-#: Ties are mentioned if at least this share of the changed voxels had tied votes.
+#: Ties are mentioned if at least this share of the voxels that the rules change had tied votes.
 _MOSTLY = 0.5
 
 
@@ -41,7 +41,7 @@ def _of_label(rule: LabelRule, names: Sequence[str]) -> str:
 
 
 def _rater_description(rule: LabelRule, names: Sequence[str]) -> str:
-    """Describe how the rule weights the raters."""
+    """Describe how the rule weights the raters' votes."""
     kind, _, which = rule.rule.kind.partition(" ")
     if kind == "rater":
         return f"follows {names[int(which)]} alone"

@@ -2,8 +2,8 @@
 
 The candidates are rater weights with priors of three widths, and each single rater. Each candidate
 is evaluated by cross-validation over cases; the best is adopted only if the one-sided 97.5 % lower
-bound of its gain over Consensus is above 0. A cut of the share of votes is not a candidate of its
-own: the weights include it, and their prior shrinks it.
+bound of its gain in Dice over Consensus is above 0. A cut of the vote share is not a separate
+candidate: the weights include it, and their prior shrinks it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PRECISIONS = (0.1, 0.3, 1.0)
 FEWEST_CASES = 5
 #: Minimum number of cases for a rule that follows a single rater.
 USUAL_CASES = 10
-#: Fraction of the rule's gain that a single rater must reach to explain it.
+#: Fraction of the rule's gain that a single rater must reach to be considered its explanation.
 _EXPLAINED = 0.75
 _CALIBRATION_BINS = 10
 #: Minimum Dice between a rule's result and Consensus; below it, they depict different objects.
@@ -40,7 +40,9 @@ _LEAST_DICE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Weights of a voxel's features; a label of probability 0.5 or more is assigned."""
+    """Weights of a voxel's features; a label is assigned if its probability is at least one
+    half.
+    """
 
     kind: str  #: "weights" and a precision, or "rater" and an index
     weights: Floats  #: (J + 3,) of `features`
@@ -52,7 +54,7 @@ class Rule:
         return probabilities(features(votes, consensus, share), self.weights)
 
     def choose(self, rows: Floats) -> Mask:
-        """Return a mask of the rows of (R, J + 3) `features` to which the label is assigned."""
+        """Return a mask of the rows of (R, J + 3) `features` that get the label."""
         return np.asarray(rows @ self.weights >= -_ROUNDING)
 
 
@@ -60,7 +62,7 @@ _ROUNDING = 1e-9
 
 
 def is_alike(both: Any, either: Any) -> Any:
-    """Whether a result overlaps Consensus enough to depict the same object.
+    """Return whether a result overlaps Consensus enough to depict the same object.
 
     Parameters
     ----------
@@ -88,13 +90,14 @@ class Learner:
 
     @cached_property
     def consensus_dice(self) -> Floats:
-        """(C,) Dice of Consensus."""
+        """(C,) Dice of Consensus with the true segmentation."""
         return self.stack.dice(self.stack.consensus)
 
     def dice(self, chosen: NDArray[np.bool_]) -> Floats:
-        """Return the (C, ...) Dice if the (R, ...) chosen rows are marked.
+        """Return the (C, ...) Dice with the true segmentation if the (R, ...) chosen rows get the
+        label.
 
-        A result that is too different from Consensus is replaced by it.
+        A result that is too different from Consensus is replaced by Consensus.
         """
         extra = (1,) * (chosen.ndim - 1)
         voxels, ours = (
@@ -113,7 +116,7 @@ class Learner:
         return self.stack.case_weights()
 
     def candidates(self) -> Iterator[str]:
-        """Yield the candidate kinds of rules."""
+        """Yield the kinds of rules that are candidates."""
         yield from (f"weights {precision:g}" for precision in PRECISIONS)
         if self.stack.number_of_cases >= USUAL_CASES:
             yield from (f"rater {j}" for j in range(self.stack.number_of_raters))
@@ -128,7 +131,7 @@ class Learner:
         return Rule(kind, fit_weights(*given, float(which), start))
 
     def _single_rater(self, rater: int, cases: Mask) -> Rule:
-        """Follow one rater, or Consensus if that rater has no vote."""
+        """Return the rule that follows one rater, or Consensus where that rater has no vote."""
         votes, part = self.stack.votes[:, rater], cases[self.stack.case]
         vote_weights = self.case_weights * (votes != 0) * part
         right = vote_weights @ np.where(votes > 0, self.rates, 1 - self.rates)
@@ -140,11 +143,11 @@ class Learner:
 
 
 class Trial(NamedTuple):
-    """Cross-validation of a kind of rule."""
+    """Cross-validation of one kind of rule."""
 
     rule: Rule  #: Learned from all cases
     gains: Floats  #: (C,) gain in Dice over Consensus in each case, when that case is left out
-    chance: Floats  #: (R,) probability for each row, from the rule learned without its case
+    chance: Floats  #: (R,) probability for each row, from the rule learned without the row's case
     weights: Floats  #: (groups, J + 3) weights learned without each group of cases
 
     @property
@@ -181,12 +184,12 @@ class LabelRule:
     best_rater_gain: Gain  #: Gain of that rater alone
     #: Mean difference between probabilities and frequencies, cross-validated
     calibration_error: float
-    changed: float  #: Fraction of the disputed voxels at which the rule differs from Consensus
-    changed_ties: float  #: Fraction of those with tied votes
+    changed: float  #: Fraction of disputed voxels at which the rule differs from Consensus
+    changed_ties: float  #: Fraction of these voxels at which votes are tied
 
     @property
     def explained_by_one_rater(self) -> bool:
-        """Whether a single rater gains nearly as much as the rule."""
+        """Whether a single rater achieves nearly the gain of the rule."""
         alone = self.best_rater_gain
         return self.is_adopted and alone.low > 0 and alone.mean >= _EXPLAINED * self.gain.mean
 
@@ -199,7 +202,7 @@ class LabelRule:
 
 
 def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelRule | None:
-    """Learn a label's rule; return None if the label is disputed in too few cases.
+    """Learn the rule for a label; return None if the label is disputed in too few cases.
 
     Parameters
     ----------
@@ -238,7 +241,7 @@ def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelR
 
 
 def _calibration_error(chance: Floats, rates: Floats, weights: Floats) -> float:
-    """Return the expected calibration error over disputed voxels."""
+    """Return the expected calibration error over the disputed voxels."""
     bins = np.minimum((chance * _CALIBRATION_BINS).astype(int), _CALIBRATION_BINS - 1)
     distance = np.bincount(bins, weights * (chance - rates))
     return float(np.abs(distance).sum() / weights.sum())

@@ -1,4 +1,4 @@
-"""Consensus in which disputed voxels are reassigned by learned rules."""
+"""Consensus in which disputed voxels are relabelled by learned rules."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from itk_consensus.votes.fusions import Fusion, VolumeFusion, VoxelShares
 
 @dataclass(frozen=True)
 class LearnedShares(VoxelShares):
-    """Learned probabilities; other labels share the remainder in proportion to Consensus."""
+    """Learned probabilities; labels without a rule share the remainder in proportion to
+    Consensus.
+    """
 
     consensus: Fusion
-    places: NDArray[np.intp]  #: (N,) flat indices of the voxels that are reassigned
+    places: NDArray[np.intp]  #: (N,) flat indices of the voxels that are relabelled
     learned: NDArray[np.intp]  #: (L,) label indices with a rule
     chance: Floats  #: (L, N) probabilities of these labels; NaN where a label is not disputed
     labels: int  #: Number of labels, K
-    #: Index of the label that gets the remainder if no other label has a claim to it
+    #: Index of the label that gets the remainder if no other label is possible
     background: int
 
     def write(self, label: int, out: NDArray[Any]) -> None:
@@ -102,7 +104,7 @@ def learned_fusion(
 
 
 class _DecidedLabel(NamedTuple):
-    """Probabilities that a rule gives to a label."""
+    """Probabilities of a label according to its rule."""
 
     number: int  #: Index of the label
     places: NDArray[np.intp]  #: (N,) flat indices of disputed voxels
@@ -112,7 +114,9 @@ class _DecidedLabel(NamedTuple):
 def _decide(
     case: FusionCase, consensus: FusionResult[Any], rule: LabelRule, is_soft: bool
 ) -> _DecidedLabel | None:
-    """Apply a rule; None if no voxel is disputed or the result is too different from Consensus."""
+    """Apply a rule; None if no voxel is disputed or if the result differs too much from
+    Consensus.
+    """
     if rule.label not in consensus.labels:
         return None
     index, before = consensus.labels.index(rule.label), consensus.fusion.volume()
@@ -138,9 +142,9 @@ def _winners(
 ) -> NDArray[Any]:
     """Return the (N,) label index of each voxel.
 
-    This is the most probable label if its probability is at least one half; ties go to Consensus.
-    Otherwise it is the label of Consensus if that has no rule, else the background if any rater
-    voted for it, else the most probable label.
+    This is the most probable label if its probability is at least one half; ties are resolved in
+    favour of Consensus. Otherwise it is the label of Consensus if that has no rule, or else the
+    background if any rater voted for it, or else the most probable label.
     """
     score = np.where(np.isnan(chance), -np.inf, chance)
     best = score.max(axis=0)
@@ -160,6 +164,6 @@ def _has_vote_for(case: FusionCase, label: int, places: NDArray[np.intp]) -> Mas
     """Return an (N,) mask of voxels at which any rater voted for a label."""
     patterns = case.patterns
     if patterns.number_of_labels == 2:
-        return np.ones(len(places), bool)  # a disputed voxel has votes for both labels
+        return np.ones(len(places), bool)  # at a disputed voxel, there are votes for both labels
     has_votes = (patterns.patterns == label).any(axis=1)
     return np.asarray(patterns.expand(has_votes).reshape(-1)[places])

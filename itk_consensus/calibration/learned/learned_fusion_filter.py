@@ -46,7 +46,7 @@ class LearnedEstimate(Estimate):
 
 
 class RaterWeight(NamedTuple):
-    """Weight of a rater's vote on a label: log-odds, with a 95 % interval."""
+    """Weight of a rater's vote on a label, in log-odds, with a 95 % interval."""
 
     rater: str
     weight: float
@@ -57,10 +57,10 @@ class RaterWeight(NamedTuple):
 class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
     """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from at least five cases, label by label, how reliable each rater is where raters
-    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
-    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
-    same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is at voxels on
+    which raters disagree. Execute assigns the most probable label to those voxels; all other voxels
+    keep the label of Consensus, as do all voxels if cross-validation shows no gain. Raters must be
+    the same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -102,12 +102,12 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         Parameters
         ----------
         cases : iterable of lists of images
-            The raters' images of each case, in the same order, None for a missing rater; or dicts
-            by the raters' names.
+            The raters' images of each case, in the same order, with None for a missing rater; or
+            dicts keyed by rater name.
         truths : iterable of label images
-            The true segmentations, with the same labels.
+            The true segmentations, with the same label values.
         records : sequence of LearnedRecord or paths, optional
-            Other records of the same raters, whose cases are added.
+            Other records of the same raters, whose cases are added to the given ones.
         """
         with self._running():
             self._record = None
@@ -116,8 +116,8 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
             self._tell(self._record.doubts())
 
     def _learn_cases(self, cases: Iterable[Any], truths: Iterable[Any]) -> list[LearnedRecord]:
-        """Make a record of each case, holding only one case in memory at a time."""
-        # For a generator the number of cases is unknown, so there is no progress.
+        """Create a record of each case; only one case is in memory at a time."""
+        # The number of cases of a generator is unknown, so no progress is reported.
         part = 1 / max(len(cases), 1) if isinstance(cases, Sized) else 0.0
         found: list[LearnedRecord] = []
         labels: tuple[set[int], set[int]] = set(), set()
@@ -175,7 +175,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         return {int(label): np.asarray((array == label) & inside) for label in labels}
 
     def _unite(self, records: Sequence[LearnedRecord]) -> LearnedRecord:
-        """Merge records into one that contains all of their cases."""
+        """Merge records into one that contains all their cases."""
         number = sum(len(record.cases) for record in records)
         if number < FEWEST_CASES:
             raise InputError(
@@ -204,13 +204,13 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
     # -- what was learned ---------------------------------------------------------------------
 
     def GetExplanation(self) -> str:
-        """Describe the learned rules, and whether they help, in words."""
+        """Describe in words the learned rules and whether they help."""
         return self._known_record().meaning
 
     def GetHeldOutGain(self) -> dict[int, Gain]:
-        """Return each label's cross-validated gain in Dice over Consensus, for the best rule.
+        """Return each label's cross-validated gain in Dice over Consensus for the best rule.
 
-        The gain has a 95 % interval; a rule is used if the interval is above 0.
+        The gain has a 95 % interval; a rule is used only if this interval is above 0.
         """
         return {rule.label: rule.gain for rule in self._known_record().rules}
 
@@ -231,7 +231,9 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         }
 
     def GetCalibrationErrors(self) -> dict[int, float]:
-        """Return each label's mean cross-validated difference between probability and frequency."""
+        """Return each label's mean cross-validated difference between probabilities and
+        frequencies.
+        """
         return {rule.label: rule.calibration_error for rule in self._known_record().rules}
 
     # -- fusing -------------------------------------------------------------------------------

@@ -43,13 +43,13 @@ class KnownRaters(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnedRecord(CalibrationRecord):
-    """Cases that were learned from; the rules are computed from them, not stored."""
+    """The cases from which rules are learned; the rules are computed from them and not stored."""
 
     schema = "itk_consensus learned fusion"
     readable_properties = ("meaning",)
 
     rater_count: Annotated[int, Integer(2)]
-    raters: Annotated[tuple[str, ...], Each(Text(may_be_empty=True))]  #: Names; () if not known
+    raters: Annotated[tuple[str, ...], Each(Text(may_be_empty=True))]  #: Names; () if unknown
     #: Whether the raters gave probabilities, so that the share is their mean.
     is_soft: Annotated[bool, Boolean()]
     cases: Annotated[tuple[LearnedCase, ...], Each(OnePart(LearnedCase), FEWEST_CASES)]
@@ -62,17 +62,19 @@ class LearnedRecord(CalibrationRecord):
 
     @property
     def known_raters(self) -> KnownRaters:
-        """The raters, who are common to all cases."""
+        """The raters, which are common to all cases."""
         return KnownRaters(self.rater_count, self.raters, self.is_soft)
 
     def unlike(self, other: LearnedRecord) -> str:
-        """Return why the cases of another record cannot be added; "" if they can."""
+        """Return the reason why the cases of another record cannot be added; "" if they can."""
         if self.is_soft != other.is_soft:
             return "some were learned from masks, others from probabilities"
         return self.refuses(other.known_raters)
 
     def refuses(self, raters: KnownRaters) -> str:
-        """Return why the given raters do not match those of this record; "" if they do."""
+        """Return the reason why the given raters do not match those of this record; "" if
+        they match.
+        """
         if raters.number != self.rater_count:
             return (
                 f"{self.rater_count} raters were learned from, None standing for a missing one, "
@@ -81,7 +83,8 @@ class LearnedRecord(CalibrationRecord):
         if self.raters and raters.names and raters.names != self.raters:
             wanted, got = (", ".join(names) for names in (self.raters, raters.names))
             return f"raters {wanted} were learned from, in this order, got {got}"
-        # The reverse is allowed: masks are probabilities of 0 and 1.
+        # Masks are accepted where probabilities are expected, since they are probabilities of 0 and
+        # 1.
         if raters.is_soft and not self.is_soft:
             return "masks were learned from, got probabilities"
         return ""
@@ -108,7 +111,7 @@ class LearnedRecord(CalibrationRecord):
 
     @cached_property
     def rules(self) -> tuple[LabelRule, ...]:
-        """The best rule for each label that is in enough cases, adopted or not."""
+        """The best rule for each label that occurs in enough cases, whether adopted or not."""
         by_label: dict[int, list[LabelTable]] = {}
         for case in self.cases:
             for table in case.tables:
@@ -140,7 +143,7 @@ class LearnedRecord(CalibrationRecord):
 
 
 def case_twice(cases: Sequence[LearnedCase]) -> tuple[int, int] | None:
-    """Find two cases with identical counts; cases without disputed voxels are ignored."""
+    """Find two cases with identical counts, ignoring cases without disputed voxels."""
     known: dict[LearnedCase, int] = {}
     for number, case in enumerate(cases):
         if any(table.votes for table in case.tables):

@@ -1,7 +1,7 @@
 """Learn raters' weights by logistic regression on disputed voxels.
 
-The log-odds that a disputed voxel has a label are linear in the raters' votes, the decision of
-Consensus, the logit of the smoothed share of votes, and a constant. A Gaussian prior centres the
+The log-odds of a label at a disputed voxel are linear in the raters' votes, the decision of
+Consensus, the logit of the smoothed vote share, and a constant. A Gaussian prior centres the
 weights on Consensus, which is thus the result if there are no cases. The disputed voxels of a case
 have a total weight of 1, since they are not independent.
 """
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.learned.disputed_label import share_of_step
 from itk_consensus.core.array_types import Floats, Mask
 
-#: Prior means of the weight of Consensus and of a rater's weight.
+#: Prior means of the weight of Consensus and of each rater's weight.
 CONSENSUS_WEIGHT = 3.0
 RATER_WEIGHT = 0.25
-#: Precision of the constant's prior, relative to those of the other weights.
+#: Precision of the prior of the constant, relative to that of the other weights.
 _INTERCEPT_PRECISION = 0.1
 
 _MOST_STEPS = 50
@@ -27,7 +27,9 @@ _MOST_HALVINGS = 30
 
 
 def features(votes: NDArray[np.int8], consensus: Mask, share: NDArray[np.intp]) -> Floats:
-    """Return (R, J + 3) votes of raters and Consensus as 1 and -1, logit of the share, and 1."""
+    """Return (R, J + 3) features: votes of raters and Consensus as 1 and -1, logit of the
+    vote share, and 1.
+    """
     logit = scipy.special.logit(share_of_step(share))
     return np.column_stack([votes, np.where(consensus, 1.0, -1.0), logit, np.ones(len(votes))])
 
@@ -48,7 +50,7 @@ def fit_weights(
     Parameters
     ----------
     rows : (R, J + 3) ndarray
-        `features`.
+        Rows as returned by `features`.
     true : (R,) ndarray
         Share of each row's voxels that truly have the label.
     weights : (R,) ndarray
@@ -88,5 +90,5 @@ def fit_weights(
 
 
 def probabilities(rows: Floats, found: Floats) -> Floats:
-    """Return (R,) probability that voxels with these features have the label."""
+    """Return the (R,) probability that voxels with these features have the label."""
     return np.asarray(scipy.special.expit(rows @ found))

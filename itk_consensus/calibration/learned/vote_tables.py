@@ -1,8 +1,8 @@
 """Vote tables, from which fusion is learned: counts of vote patterns per case and label.
 
 A table counts disputed voxels by the raters' votes, the decision of Consensus and a bin of the
-smoothed share of votes, and states how many of them truly have the label. It contains no image, so
-a site can share its tables without sharing patients' data.
+smoothed vote share, and gives the number of these voxels that truly have the label. It contains no
+image, so a site can share its tables without sharing patient data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.constraints import Integer, Text
 from itk_consensus.storage.record import Each, Part
 
-#: Letters for votes: the rater did not mark the label, had no vote, or marked it.
+#: Characters for votes: the rater did not mark the label, had no vote, or marked it.
 LETTERS = "-0+"
 
 _COUNT = Integer(0)
@@ -27,21 +27,23 @@ _COUNT = Integer(0)
 
 @dataclass(frozen=True)
 class LabelTable(Part):
-    """Voxel counts of one label in one case: disputed voxels by kind, and all others in total.
+    """Voxel counts for one label in one case: disputed voxels by kind, and all others in total.
 
     The Dice of any rule for disputed voxels can be computed from these counts.
     """
 
     label: Annotated[int, Integer()]
-    #: Votes of the raters for each row, one letter of `LETTERS` per rater.
+    #: Votes of the raters for each row, one character of `LETTERS` per rater.
     votes: Annotated[tuple[str, ...], Each(Text(may_be_empty=True))]
     #: Whether Consensus assigned the label
     consensus: Annotated[tuple[int, ...], Each(Integer(0, 1))]
-    share: Annotated[tuple[int, ...], Each(Integer(0, SHARE_STEPS - 1))]  #: Bin of the share
+    #: Bin of the smoothed vote share
+    share: Annotated[tuple[int, ...], Each(Integer(0, SHARE_STEPS - 1))]
     voxels: Annotated[tuple[int, ...], Each(Integer(1))]
     true: Annotated[tuple[int, ...], Each(_COUNT)]  #: Voxels that truly have the label
     agreed: Annotated[int, _COUNT]  #: Undisputed voxels to which Consensus assigned the label
-    agreed_true: Annotated[int, _COUNT]  #: Those of them that truly have the label
+    #: Undisputed voxels to which Consensus assigned the label and that truly have it
+    agreed_true: Annotated[int, _COUNT]
     truth: Annotated[int, _COUNT]  #: All voxels that truly have the label
 
     @classmethod
@@ -53,7 +55,7 @@ class LabelTable(Part):
         truth : (\\*shape) ndarray of bool
             Voxels that truly have the label.
         marked : (\\*shape) ndarray of bool
-            Voxels to which Consensus assigned it.
+            Voxels to which Consensus assigned the label.
         """
         kinds = dispute.kinds()
         true = truth.reshape(-1)[dispute.places]
@@ -86,13 +88,13 @@ class LabelTable(Part):
 
     @classmethod
     def without_disputes(cls, label: int, truth: Mask, marked: Mask) -> LabelTable:
-        """Make the table of a case without disputed voxels of the label."""
+        """Create the table of a case in which no voxel of the label is disputed."""
         sizes = (int(np.count_nonzero(one)) for one in (marked, marked & truth, truth))
         return cls(label, (), (), (), (), (), *sizes)
 
     @property
     def number_of_raters(self) -> int | None:
-        """J; None for a table without rows."""
+        """Number of raters, J; None for a table without rows."""
         return len(self.votes[0]) if self.votes else None
 
     def of_raters(self, order: Sequence[int]) -> LabelTable:
@@ -106,12 +108,13 @@ class StackedTables(NamedTuple):
 
     votes: NDArray[np.int8]  #: (R, J) 1, -1, or 0 for a rater without a vote
     consensus: Mask  #: (R,) whether Consensus assigned the label
-    share: NDArray[np.intp]  #: (R,) bin of the smoothed share of votes
+    share: NDArray[np.intp]  #: (R,) bin of the smoothed vote share
     voxels: Floats  #: (R,) number of voxels
     true: Floats  #: (R,) number of voxels that truly have the label
     case: NDArray[np.intp]  #: (R,) index of the row's case, in increasing order
     agreed: Floats  #: (C,) undisputed voxels to which Consensus assigned the label
-    agreed_true: Floats  #: (C,) those of them that truly have the label
+    #: (C,) undisputed voxels to which Consensus assigned the label and that truly have it
+    agreed_true: Floats
     truth: Floats  #: (C,) all voxels that truly have the label
 
     @classmethod
@@ -156,7 +159,9 @@ class StackedTables(NamedTuple):
         return np.asarray(sums[ends[1:]] - sums[ends[:-1]])
 
     def case_weights(self) -> Floats:
-        """Return each row's (R,) fraction of its case's disputed voxels; a case weighs 1."""
+        """Return each row's (R,) fraction of the disputed voxels of its case; a case has
+        total weight 1.
+        """
         return self.voxels / self.by_case(self.voxels)[self.case]
 
     def dice(self, chosen: NDArray[np.bool_]) -> Floats:
@@ -167,7 +172,7 @@ class StackedTables(NamedTuple):
         marked = agreed + self.by_case(chosen * voxels)
         hits = agreed_true + self.by_case(chosen * true)
         total = marked + truth
-        # If both are empty, they agree.
+        # The Dice of two empty masks is 1.
         return np.asarray(np.where(total > 0, 2 * hits / np.maximum(total, 1), 1.0))
 
 

@@ -1,4 +1,4 @@
-"""Joint label fusion with the signature of ANTs's Python package."""
+"""Joint label fusion with the call signature of ANTs's Python package."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
 ) -> Any:
     """Fuse atlases as ``ants.joint_label_fusion`` does, but for SimpleITK, ITK or NumPy images.
 
-    Differences: the background is a label that can be chosen; `usecor` and `verbose` have no
+    Differences from ANTs: the background is a label that can win; `usecor` and `verbose` have no
     effect, since patches are always normalised before comparison; the input images are not changed;
     voxels to which all atlases assign the same label keep it.
 

@@ -1,6 +1,6 @@
 """Match the intensities of atlases to their target, and measure their similarity.
 
-Intensities are matched globally, by a linear fit to the quantiles.
+Intensities are matched globally, by a linear fit between quantiles.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SAMPLE = 1 << 17
 def match_intensities(
     target: NDArray[Any], atlases: Sequence[NDArray[Any]]
 ) -> tuple[ScaledImage, list[ScaledImage]]:
-    """Scale the target by the spread of its intensities, and match the atlases to it.
+    """Scale the target by the spread of its intensities, and match the atlases' intensities to it.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def match_intensities(
 
 def _quantiles(image: NDArray[Any]) -> NDArray[np.float64]:
     step = math.ceil((image.size / _SAMPLE) ** (1 / image.ndim))
-    # Symmetric about the centre, so that a mirrored image has the same sample.
+    # The sample is symmetric about the centre, so that a mirrored image has the same sample.
     from_middle = (np.abs(2 * np.arange(size) - (size - 1)) for size in image.shape)
     sample = image[np.ix_(*(steps // 2 % step == 0 for steps in from_middle))]
     return np.asarray(np.quantile(sample.astype(np.float64), _QUANTILES))
@@ -61,8 +61,8 @@ def _line(own: NDArray[np.float64], goal: NDArray[np.float64]) -> tuple[float, f
     return slope, float(goal.mean() - slope * own.mean())
 
 
-#: Similarity measures. Correlation is invariant to scale, but dominated by noise in homogeneous
-#: tissue.
+#: Similarity measures. Correlation is invariant to the scale of intensities, but dominated by noise
+#: in homogeneous tissue.
 Similarity = Literal["squared difference", "normalised correlation"]
 SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
@@ -99,7 +99,7 @@ def _values(image: ScaledImage, where: Any) -> Floats:
 
 
 def most_similar(similarities: Floats, number: int) -> Floats:
-    """Return (J,) weights: 1 for the most similar atlases (the first ones on ties), else 0."""
+    """Return (J,) weights: 1 for the most similar atlases (on ties, the first ones), else 0."""
     ranked = np.argsort(-np.nan_to_num(similarities, nan=-np.inf), kind="stable")
     weights = np.zeros(len(similarities))
     weights[ranked[:number]] = 1.0

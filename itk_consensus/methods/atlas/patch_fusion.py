@@ -71,7 +71,7 @@ def patch_fusion(
 
 @dataclass(frozen=True)
 class SharesOfPatches(VoxelShares):
-    """Probabilities from the patch vote; 1 where all atlases agree."""
+    """Probabilities from the patch vote; 1 for the common label where all atlases agree."""
 
     votes: PatchVotes  #: The patch votes; their fused images are not used
 

@@ -1,1 +1,1 @@
-"""The recommended fusion method: keep the detail that raters share and smooth the rest."""
+"""The recommended fusion method: keep the detail that raters share, and smooth the rest."""

@@ -29,7 +29,7 @@ class BlockedMasks(RaterMasks):
 
     #: Patterns of the raters with non-zero weight, before merging
     votes: DecisionPatterns | None = None
-    groups: Sequence[Sequence[int]] = ()  #: Groups of raters that are merged; empty: no merging
+    groups: Sequence[Sequence[int]] = ()  #: Groups of raters that are merged; empty for no merging
 
     @classmethod
     def of(
@@ -93,7 +93,7 @@ class BlockedMasks(RaterMasks):
         return Blocks.even(shape, SIDE)
 
     def parts(self, box: Box) -> Iterable[Box]:
-        """Return the boxes of `blocks`, since compressed blocks are best read whole."""
+        """Return the boxes of `blocks`, since it is best to read compressed blocks whole."""
         return self.blocks(box).boxes()
 
     def without_inputs(self) -> RaterMasks:
@@ -106,7 +106,9 @@ class BlockedMasks(RaterMasks):
         return masks.present_in(whole)
 
     def share(self, label: int, box: Box = ()) -> Floats:
-        """Return (\\*box) weighted mean membership over annotating raters; 0 where none did."""
+        """Return the (\\*box) weighted mean membership over the annotating raters; 0 where
+        none annotated.
+        """
         masks, whole = self.within(box)
         return masks.share(label, whole)
 
@@ -126,7 +128,9 @@ class BlockedMasks(RaterMasks):
         return masks.bits(label, whole)
 
     def disputed_box(self, label: int) -> Box | None:
-        """Return the bounding box of voxels where raters differ about a label, or None."""
+        """Return the bounding box of voxels where raters differ on a label; None if there
+        are none.
+        """
         marked = self.marked_box(label)
         if marked is None:
             return None
@@ -169,7 +173,7 @@ class BlockedMasks(RaterMasks):
 
 
 def _nothing(label: int, box: Box = ()) -> NDArray[Any]:
-    """Placeholder for `read`, which is not used here, since masks are read box by box."""
+    """Placeholder for `read`; not called here, since masks are read box by box."""
     raise NotImplementedError
 
 

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 class ResolutionMixin(ProcessObject):
-    """Measurements of how closely raters agree about each label's detail, computed on demand."""
+    """Measurements of the scale down to which raters agree on each label's detail, computed
+    on demand.
+    """
 
     CoherenceCurves = Measurement(
         dict[int, CoherenceCurve],
@@ -43,7 +45,9 @@ class ResolutionMixin(ProcessObject):
 
 
 def coherence_curves(result: FusionResult[Any]) -> dict[int, CoherenceCurve]:
-    """Return the curves by label; with two labels only that of the second, as both are equal."""
+    """Return the curves by label; with two labels, only that of the second, since both are
+    equal.
+    """
     return result.memo.get_or_make("coherence curves", lambda: _curves(result))
 
 

@@ -68,7 +68,7 @@ from itk_consensus.votes.ties import UNDECIDED
 #: Minimum number of raters for which components marked by all of them are always kept.
 RATERS_TO_GUARANTEE = 5
 
-#: Boxes of which the sum of all labels' scores is cached.
+#: Number of boxes for which the sum of all labels' scores is cached.
 _BOXES_KEPT = 2
 
 NO_VOTERS: Mapping[int, LabelVoters] = {}
@@ -114,7 +114,7 @@ class CoherenceResult(FieldsOnly):
             out.reshape(-1)[where] = float(restored == label)
 
     def write_probability_in(self, box: Box, label: int, out: NDArray[Any]) -> None:
-        """Write what `write_probability` writes in a box, for volumes that are not in memory."""
+        """Write the output of `write_probability` for a box, for volumes that are not in memory."""
         if self.masks.number_of_labels == 2:
             score = self._score(1, box)
             out[...] = score if label == 1 else 1 - score
@@ -132,7 +132,7 @@ class CoherenceResult(FieldsOnly):
 
     @cached_property
     def _total_in(self) -> Callable[[tuple[tuple[int, int], ...]], Singles]:
-        """The sum of all labels' scores in a box, kept for the labels that follow."""
+        """The sum of all labels' scores in a box, cached for the labels that follow."""
 
         def add(bounds: tuple[tuple[int, int], ...]) -> Singles:
             box = tuple(slice(*pair) for pair in bounds)
@@ -161,7 +161,7 @@ class CoherenceResult(FieldsOnly):
         return self.voted.box
 
     def _region(self, label: int) -> Box:
-        """Return a box outside which the label's score is 0."""
+        """Return the box outside which the label's score is 0."""
         if self.masks.patterns is None or self.masks.present is not None:
             return self._whole
         found = self.answers.get(label)
@@ -247,14 +247,16 @@ def _decide(masks: RaterMasks, answers: Mapping[int, LabelAnswer], within: Box) 
 
 
 class _Place(NamedTuple):
-    """A box around the disputed voxels of a label, and its part inside the volume."""
+    """A box around the disputed voxels of a label, and the part of the box inside the volume."""
 
     wide: Box
     box: Box
 
 
 def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Place]:
-    """Return places of the labels on which raters differ; with two labels, the foreground only."""
+    """Return the places of labels on which raters differ; with two labels, of the
+    foreground only.
+    """
     labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
     places = {}
     for label, tight in zip(labels, in_threads(masks.disputed_box, labels), strict=True):
@@ -309,7 +311,7 @@ def _silent(
 ) -> Mask | None:
     """Return a (J, \\*box) mask of the voxels from which raters are excluded, or None.
 
-    A rater who is excluded around an object is also excluded from the background there.
+    A rater who is excluded around an object is also excluded from the background around it.
     """
     if label:
         return voters[label].silent(box) if label in voters else None

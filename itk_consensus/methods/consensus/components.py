@@ -18,7 +18,7 @@ LEAST_VOXELS = 2
 
 
 class Component(NamedTuple):
-    """Size and position of a connected component."""
+    """Number of voxels, volume and position of a connected component."""
 
     voxels: int
     millilitres: float  #: Volume in ml; in 2D the slice is assumed to be 1 mm thick
@@ -60,7 +60,8 @@ def lost_components(mask: Mask, kept: Mask) -> Mask:
 
 
 def lost_pieces(mask: Blocked, kept: Blocked) -> Blocked:
-    """Return voxels of components of `mask` that are entirely lost and have at least two voxels.
+    """Return the voxels of components of `mask` that are entirely lost and have at least two
+    voxels.
 
     A face-connected component is lost if none of its voxels is kept; lost components that touch at
     edges or corners are joined before their size is checked.
@@ -76,9 +77,10 @@ def lost_pieces(mask: Blocked, kept: Blocked) -> Blocked:
 
 
 def count_lone_components(raters: Mask) -> tuple[int, int]:
-    """Count the components of the raters' union: those marked by one rater only, and all.
+    """Count the components of the union of the raters' masks: those marked by one rater only, and
+    all.
 
-    Components have at least two voxels.
+    Only components of at least two voxels are counted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Explain a consensus in text, with the figures of the case."""
+"""Explain a consensus in text, using the values measured for the case."""
 
 from __future__ import annotations
 

@@ -43,12 +43,12 @@ COHERENCE = "coherence vote"
 
 @dataclass(frozen=True)
 class ConsensusEstimate(Estimate):
-    """Facts about the raters and the majority vote estimated by ConsensusFilter."""
+    """Facts about the raters and the majority vote, as estimated by ConsensusFilter."""
 
     choice: str  #: Name of the rule that produced the label map
     copied_raters: tuple[tuple[int, ...], ...]  #: Groups of near copies
     vote_dice: float  #: Dice of the result with the majority vote
-    vote_is_noise: bool  #: Whether the majority vote contains specks that the result lacks
+    vote_is_noise: bool  #: Whether the majority vote contains specks that the result does not
 
     def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
         """Return facts about copies and about how the result relates to the majority vote."""

@@ -58,7 +58,7 @@ class CoherenceCurve(NamedTuple):
     """Proportion of the power that raters share, by scale."""
 
     scales: Floats  #: (B,) scales in mm, ascending
-    #: (B,) 1 for identical masks, 0 for independent ones; NaN if there is no power.
+    #: (B,) 1 for identical masks, 0 for independent masks; NaN if there is no power.
     coherence: Floats
     unit: str = "mm"  #: Unit of the scales; "voxels" for arrays
 
@@ -85,7 +85,7 @@ class CoherenceCurve(NamedTuple):
 def coherence_curve(
     masks: RaterMasks, label: int, spacing: Sequence[float], bands: int = NUMBER_OF_BANDS
 ) -> CoherenceCurve | None:
-    """Return the coherence by scale in the region where raters differ about a label.
+    """Return the coherence by scale in the region where raters differ on a label.
 
     Returns None if the raters do not differ, or if there is only one rater.
     """
@@ -145,8 +145,8 @@ def _powers_of_all(
     first = bands_of_voxels(scales)
     of_mean, of_differences = np.zeros((2, len(scales) - 1))
     if first:
-        # Request one additional band: the coarsest is computed only at every second voxel, and
-        # dropped.
+        # One additional band is requested: the coarsest is computed only at every second voxel and
+        # is discarded.
         fine = scales[: first + 2]
         power, _ = _fine_power(RaterField.of(mean[None]), np.ones(1), fine)
         of_mean[:first] = power[:first]
@@ -179,7 +179,7 @@ def _fine_power(raters: RaterField, weights: Floats, scales: Floats) -> tuple[Fl
 def _coarse_differences(
     masks: RaterMasks, label: int, tight: Box, scales: Floats, first: int, middle: Singles
 ) -> Floats:
-    """Return the power of the raters' differences in bands from `first` on."""
+    """Return the power of the raters' differences in the bands from index `first` upwards."""
     pairs = zip(tight, masks.shape, strict=True)
     fades = [(side.start > 0, side.stop < length) for side, length in pairs]
     power = np.zeros(len(scales) - 1 - first)

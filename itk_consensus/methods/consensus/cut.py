@@ -17,28 +17,29 @@ from itk_consensus.space.contour_cut import CutCounts, Side
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.space.spread import dilate
 
-#: Distance in units of the smallest voxel side: voxels closer to a contour, or farther from any
-#: mark, are not counted.
+#: Distance in units of the smallest voxel side. Voxels that are closer to a contour than this, or
+#: farther from all marks, are not counted.
 CONTOUR_REACH = 3
 
-#: Weight, in voxels, of the mean over a whole side, which is added to that of the voxels far from
-#: the contour.
+#: Weight, in voxels, of the mean over a whole side of the contour, which stabilises the mean over
+#: voxels far from the contour.
 PSEUDO_VOXELS = 10.0
 
-#: Number of iterations of the mean shares and the level, each of which uses the previous cut as
-#: reference.
+#: Number of iterations for the mean shares and the level, each of which starts from the previous
+#: cut.
 CUT_ROUNDS = 2
 
 #: Limits of the level, since levels close to 0 and 1 are unreliable.
 LEVELS = (0.1, 0.9)
 
-#: Weight of a noise-free mask's level relative to 1/2. Its profile is steeper than that of raters
-#: whose contours differ, by a factor of sqrt(2) if they differ as much as the smoothing.
+#: Weight of the deviation of a noise-free mask's level from 1/2. The profile of such a mask is
+#: steeper than that of raters whose contours differ, by a factor of sqrt(2) if they differ as much
+#: as the smoothing.
 LEVEL_WEIGHT = 0.5**0.5
 
-#: Minimum shared fraction of the coarsest power at which raters are assumed to have drawn the same
-#: structure. It is 0.25 if two of five draw the same structure, 0.5 if three do, and near 1 if
-#: raters miss voxels independently.
+#: Minimum shared fraction of the power at the coarsest scale for which raters are assumed to have
+#: drawn the same structure. The fraction is 0.25 if two of five raters draw the same structure, 0.5
+#: if three do, and near 1 if raters miss voxels independently.
 LEAST_COMMON = 0.3
 
 #: Values this close to the threshold are treated as ties in single precision and are not selected.
@@ -54,7 +55,7 @@ class Cut(NamedTuple):
 
     @property
     def between(self) -> float:
-        """Threshold where no detail is shared; where detail is shared, the threshold is 1/2."""
+        """Threshold where no detail is shared; where all detail is shared, the threshold is 1/2."""
         return self.outside + (self.inside - self.outside) * self.level
 
 
@@ -91,7 +92,7 @@ def levels(cut: Cut) -> tuple[float, float, float, float]:
 def counted_voxels(raters: RaterField, sides: Floats) -> Mask:
     """Return the annotated voxels within reach of any mark.
 
-    Other background is excluded, so that its amount does not affect the result.
+    Other background is excluded, so its extent does not affect the result.
     """
     counted = dilate(raters.marked_voxels(), contour_reach(sides))
     annotated = raters.annotated_voxels()

@@ -56,18 +56,19 @@ from itk_consensus.space.pieces import BlockPieces, block_finders, block_pieces,
 from itk_consensus.space.rater_field import bits_of, marked_by_any, unpack_bits
 from itk_consensus.votes.overlap import dice_of
 
-#: Largest loss of Dice, relative to the vote, for a rater who agrees with most others.
+#: Maximum loss of Dice with the result, relative to the vote, for a rater who agrees with most
+#: others.
 LARGEST_LOSS = 0.02
 
 #: Two raters agree if their Dice is at least this.
 AGREEMENT = 0.9
 
-#: Largest loss for other raters, as a fraction of the largest distance between two raters: the loss
-#: due to a result midway between them is half of this distance.
+#: Maximum loss for other raters, as a fraction of the largest distance between two raters; a result
+#: midway between these two causes a loss of half of this distance.
 TO_THE_MIDDLE = 0.5
 
-#: With more raters, intersections of pairs are not checked, since there are too many and each rater
-#: has less influence.
+#: With more raters than this, intersections of pairs are not checked, since there are too many
+#: pairs and each rater has less influence.
 MOST_IN_PAIRS = 8
 
 #: The best corroborated raters are those whose mean distance (1 - Dice) to their two nearest raters
@@ -77,10 +78,11 @@ CORROBORATION = 2.0
 #: The vote is noise if more than this fraction of it consists of specks that the result lacks.
 NOISE = 0.002
 
-#: A component of the vote may be lost if at least this number of components is expected by chance.
+#: A component of the vote may be lost if at least this number of such components is expected by
+#: chance.
 CHANCE = 0.001
 
-#: Number of positions at which a component can grow by a voxel, for the probability that large
+#: Number of positions at which a component can grow by a voxel, used for the probability that large
 #: components arise by chance.
 WAYS_TO_CONNECT = 8.0
 
@@ -89,18 +91,19 @@ WAYS_TO_CONNECT = 8.0
 #: independent omissions; for these it exceeded 0.05 in one of twenty real cases.
 LEAST_SHARED = 0.07
 
-#: A label with fewer voxels is small: nearly all of it is close to its contour, so omissions are
-#: contour variations, not missed parts.
+#: A label with fewer voxels is considered small: nearly all of it is close to its contour, so
+#: omissions are contour variations, not missed parts.
 SMALL_LABEL = 1000
 
-#: With at most this many raters there are too few pairs to estimate shared detail, so a small label
-#: keeps its vote.
+#: With at most this many raters, there are too few pairs to estimate shared detail, so a small
+#: label keeps its vote.
 FEW_RATERS = 3
 
-#: Maximum ratio of a small label's volume to that of its vote or to its raters' median volume.
+#: Maximum ratio of a small label's volume to the volume of its vote or to its raters' median
+#: volume.
 LARGEST_GROWTH = 1.1
 
-#: Factor by which vote shares are scaled and rounded to integers, so that sums are exact.
+#: Factor by which vote shares are scaled before rounding to integers, so that sums are exact.
 VOTES_OF_ALL = 1 << 20
 
 #: Kernel along each axis for summing votes over the neighbourhood of a voxel.
@@ -246,7 +249,9 @@ class _Case:
         return mask, changes._replace(returned=returned)
 
     def wrongly_lost(self) -> tuple[Blocked, int]:
-        """Return lost components of the vote that are not due to chance and have similar marks."""
+        """Return lost components of the vote that are not due to chance and whose marks are
+        similar.
+        """
         lost = lost_pieces(self.vote, self.answer)
         if not lost.any():
             return lost, 0
@@ -266,7 +271,9 @@ class _Case:
         return pieces.any_of(kept), int(kept.sum())
 
     def _without_majority(self, lost: Blocked) -> Blocked:
-        """Return voxels of the vote's lost pieces that at most half of the raters in use marked."""
+        """Return the voxels of lost pieces of the vote that at most half of the raters in
+        use marked.
+        """
         asked = self.voters.asked
         if not self.voters.elsewhere:
             return none_of(lost.blocks)
@@ -436,7 +443,9 @@ class _Case:
         return np.stack([votes[here], around[here]])
 
     def returned(self, mask: Blocked) -> tuple[Blocked, int]:
-        """Revert to the vote the regions in which raters lose too much Dice; also count them."""
+        """Revert regions in which raters lose too much Dice to the vote; return the mask
+        and their number.
+        """
         asked = self.voters.asked
         if len(asked) < 3:
             return mask, 0
@@ -448,7 +457,7 @@ class _Case:
 
         regions = block_pieces(Blocked.made(mask.blocks, drawn_or_voted))
         changed = regions.counts(mask.map(np.not_equal, self.vote))
-        # Smaller changes hardly lower a Dice, or are contour noise.
+        # Smaller changes hardly lower any rater's Dice, or are contour noise.
         judged = (changed > LARGEST_LOSS / 4 * regions.counts(self.vote)) & (
             changed >= LEAST_VOXELS
         )
@@ -599,7 +608,9 @@ class _Overlaps(NamedTuple):
         )
 
     def lose(self) -> bool:
-        """Return whether a rater, or an intersection of two, loses more Dice than is allowed."""
+        """Return whether a rater, or an intersection of two raters, loses more Dice than is
+        allowed.
+        """
         agree = 2 * np.count_nonzero(self.between >= AGREEMENT, axis=1) > len(self.answer)
         to_the_middle = max(LARGEST_LOSS, TO_THE_MIDDLE * (1 - self._least_dice()))
         may_lose = np.where(agree, LARGEST_LOSS, to_the_middle)

@@ -1,4 +1,4 @@
-"""Combine votes with intensities, learned where raters agree, validated on held-out raters.
+"""Combine votes with intensities, learned where raters agree and validated on held-out raters.
 
 The intensity distribution of each label is learned from voxels on which all raters agree: their
 local mean and variance around a disputed voxel give the likelihood of its intensity under each
@@ -6,8 +6,8 @@ label. The exponent of the likelihood is chosen by cross-validation: each rater 
 predicted, where the others disagree, from the others' votes with and without intensities, and the
 exponent with the largest minimum gain over raters is used. If no exponent improves the prediction
 of every rater, intensities are not used. Intensities rank disputed voxels, but do not change a
-label's volume, since raters decide whether the contour is at half of the contrast or at its foot:
-each label keeps its expected volume under the fuser's probabilities.
+label's volume, since it is the raters who decide whether the contour is at half of the contrast or
+at its foot: each label keeps the volume expected from the fuser's probabilities.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ _LEAST_INSIDE = 0.05
 class HeldOutChoice(Estimate):
     """Exponent of the intensity likelihood, chosen by predicting held-out raters."""
 
-    #: 0 if the prediction of some rater does not improve, or no rater can be evaluated
+    #: 0 if the prediction of some rater does not improve, or if no rater can be evaluated.
     weight: float
-    #: (J,) increase of each held-out rater's mean log likelihood; NaN if unknown.
+    #: (J,) gain in the mean log likelihood of each held-out rater due to intensities; NaN if
+    #: unknown.
     gains: tuple[float, ...]
 
 
@@ -145,7 +146,9 @@ class IntensityModel:
         return False
 
     def _gains_of(self, rater: int) -> Floats:
-        """Return the gain in a rater's log likelihood by exponent, where the others disagree."""
+        """Return the gain in a rater's log likelihood, by exponent, at voxels where the
+        others disagree.
+        """
         patterns = self.voxels.patterns
         missing = patterns.number_of_labels
         others = patterns.patterns.copy()
@@ -190,7 +193,9 @@ class IntensityModel:
 
 
 def _agreement(votes: NDArray[Any], missing: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return (P,) the label index of unanimous patterns, else -1, and whether raters disagree."""
+    """Return (P,) the label index of unanimous patterns, else -1, and (P,) whether raters
+    disagree.
+    """
     lowest = votes.min(axis=1).astype(np.int64)
     highest = np.where(votes == missing, 0, votes).max(axis=1)
     disputed = (lowest != missing) & (lowest != highest)
@@ -225,8 +230,8 @@ def _normalise(log_weights: Floats) -> Floats:
 def _prediction_score(log_weights: Floats, drawn: NDArray[np.int64]) -> float:
     """Return the mean log likelihood of a rater's labels, given fitted label frequencies.
 
-    Frequencies are fitted, so that a rater who draws too much or too little does not count as
-    evidence against the image.
+    Frequencies are fitted so that a rater who draws too much or too little is not taken as evidence
+    against the use of the image.
     """
     often = np.bincount(drawn, minlength=len(log_weights))
     return float(_log_of(_balance(log_weights, often), drawn).mean())

@@ -34,9 +34,9 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     The intensity distribution of each label is learned from voxels on which all raters agree;
     around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
-    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
-    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
-    which GetFilterResult() returns. At least three raters are needed for holding one out.
+    exponent of the likelihood is chosen by cross-validation over raters: if intensities do not
+    improve the prediction of each rater from the others, the exponent is 0 and the result is that
+    of the fuser, which GetFilterResult() returns. At least three raters are needed to hold one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """

@@ -79,7 +79,7 @@ class PackedShares(NamedTuple):
 
 
 class LabelAnswer(NamedTuple):
-    """Result for one label in the part of the volume where raters differ about it."""
+    """Result for one label in the part of the volume where raters differ on it."""
 
     box: Box
     #: float32 probabilities in a box that contains this one; most are 0 or 1

@@ -129,7 +129,8 @@ class _AnswerBuilder:
         # Starting at 1/2 would lose structures that most raters miss, so start at half of the
         # maximum, but only if raters share enough power.
         begin = min(0.5, strongest / 2) if common >= LEAST_COMMON else 0.5
-        # Vote fractions often lie exactly at the threshold; rounding must not decide on which side.
+        # Vote fractions often lie exactly at the threshold; rounding must not decide on which side
+        # they fall.
         chosen = self._choose(lambda one, _: one.answer > begin + TIE_TOLERANCE)
         cut = Cut(0.0, 1.0, 0.5)
         for _ in range(CUT_ROUNDS):

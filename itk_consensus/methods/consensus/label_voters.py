@@ -33,11 +33,11 @@ from itk_consensus.space.pieces import BlockPieces, block_finders, block_pieces
 from itk_consensus.space.rater_field import bits_of, has_marks, marked_by_any
 from itk_consensus.votes.overlap import dice
 
-#: Minimum size in voxels of a lone mark, or of an intersection of two raters, that is not
+#: Minimum size in voxels of a lone mark, or of an intersection of two raters' masks, that is not
 #: attributed to chance.
 LEAST_VOXELS = 6
 
-#: Minimum mean Dice between the finders of an object at which they are assumed to have drawn the
+#: Minimum mean Dice between the finders of an object for which they are assumed to have drawn the
 #: same structure.
 LEAST_AGREEMENT = 0.5
 
@@ -45,7 +45,7 @@ LEAST_AGREEMENT = 0.5
 #: in a rater's mask due to a contour error, which is information about the outline.
 LEAST_RADIUS = 2.2
 
-#: Minimum number of objects for estimating what proportion of them the raters miss.
+#: Minimum number of objects for estimating which proportion of them the raters miss.
 LEAST_OBJECTS = 3
 
 #: Minimum informedness (sensitivity + specificity - 1) about the others' outline at which a rater
@@ -80,7 +80,8 @@ class LabelVoters:
     number: int  #: Number of raters, J
     drew: Mask  #: (J,) whether each rater marked any voxel of the label
     annotated: Mask  #: (J,) whether each rater annotated any voxel that some rater marked
-    absent: bool = False  #: Whether more than half of the latter raters left the label empty
+    #: Whether more than half of the raters in `annotated` left the label empty
+    absent: bool = False
     elsewhere: tuple[int, ...] = ()  #: Raters who marked a different structure and are not used
     found: tuple[FoundObject, ...] = ()  #: Objects that some raters did not find
 

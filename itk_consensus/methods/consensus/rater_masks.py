@@ -43,7 +43,7 @@ class RaterMasks(FieldsOnly):
     number_of_raters: int
     number_of_labels: int  #: Number of labels K; two labels are background and one foreground
     weights: Floats  #: (J,) positive weights of the raters
-    #: (J, *shape) whether each rater annotated each voxel, inside the mask; None: all did.
+    #: (J, *shape) whether each rater annotated each voxel inside the mask; None if all did.
     present: Mask | None = None
     #: Patterns of the masks, with one column per rater, for computations by pattern.
     patterns: DecisionPatterns | None = None
@@ -51,7 +51,7 @@ class RaterMasks(FieldsOnly):
     kept: RaterMasks | None = None
     #: Like `read`, but returns packed bits as in `RaterField`.
     pack: Callable[..., NDArray[np.uint8]] | None = None
-    #: Bounding box of all marks of each label; None: computed from patterns on demand.
+    #: Bounding box of all marks of each label; None if computed from patterns on demand.
     boxes: Sequence[Box | None] | None = None
 
     @classmethod
@@ -155,11 +155,15 @@ class RaterMasks(FieldsOnly):
         return self.present[(slice(None), *box)]
 
     def annotated_voxels(self, box: Box) -> Mask | None:
-        """Return a (\\*box) mask of voxels that at least one rater annotated; None: all."""
+        """Return a (\\*box) mask of voxels that at least one rater annotated; None if that
+        is all of them.
+        """
         return None if self.present is None else np.asarray(self.present_in(box).any(axis=0))
 
     def share(self, label: int, box: Box = ()) -> Floats:
-        """Return (\\*box) weighted mean membership over annotating raters; 0 where none did."""
+        """Return the (\\*box) weighted mean membership over the annotating raters; 0 where
+        none annotated.
+        """
         if self.pack is not None:
             return rater_field.weighted_bits(self.pack(label, box), self.weights)
         if self.patterns is not None:
@@ -202,7 +206,9 @@ class RaterMasks(FieldsOnly):
         return bits
 
     def disputed_voxels(self, label: int) -> Mask:
-        """Return a (\\*shape) mask of voxels where raters differ about a label beyond rounding."""
+        """Return a (\\*shape) mask of voxels where raters differ on a label by more than
+        rounding.
+        """
         masks = self.read(label)
         if self.present is None:
             lowest, highest = masks.min(axis=0), masks.max(axis=0)
@@ -212,7 +218,9 @@ class RaterMasks(FieldsOnly):
         return np.asarray(highest > lowest + ROUNDING)
 
     def disputed_box(self, label: int) -> Box | None:
-        """Return the bounding box of voxels where raters differ about a label, or None."""
+        """Return the bounding box of voxels where raters differ on a label; None if there
+        are none.
+        """
         if self.patterns is None:
             return bounding_box(self.disputed_voxels(label))
         marked = self.marked_box(label)

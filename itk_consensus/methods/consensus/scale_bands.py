@@ -31,8 +31,9 @@ TRUNCATE = 3.0
 #: Power below this is attributed to rounding.
 LEAST_POWER = 1e-8
 
-#: In larger boxes windowed power is stored at every second voxel. It is smooth, and windowing all
-#: bands at every voxel would take as long as computing the bands, and use most of the memory.
+#: In boxes with more voxels than this, windowed power is stored at every second voxel. It is
+#: smooth, and windowing all bands at every voxel would take as long as computing the bands and use
+#: most of the memory.
 VOXELS_OF_FULL_GRID = 1 << 17
 
 #: Minimum width of a window, in voxels, for using the coarse grid.
@@ -51,7 +52,7 @@ class CoherenceSettings:
     #: Minimum standard deviation of the window for power; the value used is at least twice the
     #: band's scale.
     window: float = 5.0
-    #: Exponent of the gains: 1 is Wiener's gain, larger values are closer to all or nothing.
+    #: Exponent of the gains: 1 gives Wiener's gain; larger values are closer to a hard threshold.
     gain_sharpness: float = 2.0
     #: Sharpness of the weight of the unsmoothed votes, defined in the same way
     detail_sharpness: float = 3.0
@@ -66,7 +67,9 @@ class CoherenceSettings:
 
     @property
     def detail_band(self) -> int:
-        """Band that measures shared detail: the second, as the finest depends on voxelization."""
+        """Band that measures shared detail: the second, since the finest depends on
+        voxelization.
+        """
         return min(1, len(self.scales) - 2)
 
     def margin(self, sides: Floats) -> list[int]:
@@ -96,10 +99,10 @@ def effective_number(weights: Floats) -> float:
 
 
 def shared_power(value: Singles, square: Singles, raters: float | Singles) -> Singles:
-    """Estimate the power that raters share at each voxel, unbiased if errors are independent.
+    """Estimate the power that raters share at each voxel; unbiased if errors are independent.
 
-    The expected square of the mean is C + N / J, with shared power C and noise power N; the
-    expected mean of squares is C + N. For a single rater all power is assumed to be shared.
+    The expected square of the mean is C + N / J, with shared power C, noise power N and J raters;
+    the expected mean of squares is C + N. For a single rater, all power is assumed to be shared.
 
     Parameters
     ----------

@@ -59,7 +59,8 @@ class SharedConsensus:
     voters: Mapping[int, LabelVoters]  #: By label index, the groups used for each label
     bounds: Mapping[int, BoundChanges]  #: By label index, the changes made by the bound
     changed: NDArray[np.intp]  #: Flat indices of voxels changed by the bound
-    vote_dice: float  #: Foreground Dice of decision and majority vote, with ties as background
+    #: Foreground Dice of the decision with the majority vote, whose ties are background
+    vote_dice: float
 
     @property
     def decision(self) -> Indices:
@@ -72,7 +73,7 @@ class SharedConsensus:
         return any(one.vote_is_noise for one in self.bounds.values())
 
     def overlap(self, decision: NDArray[Any], labels: NDArray[Any]) -> float:
-        """Return the foreground Dice of another decision with this one, based on equal labels.
+        """Return the foreground Dice of another decision with this one, for equal labels.
 
         Parameters
         ----------
@@ -83,7 +84,7 @@ class SharedConsensus:
         """
         # The negative codes index the two appended values: background and undecided.
         ours = np.append(labels, [0, 0])[self.decision]
-        # Undecided voxels count as equal.
+        # Undecided voxels are considered equal.
         theirs = np.where(decision == UNDECIDED, ours, np.append(labels, [0, 0])[decision])
         total = np.count_nonzero(ours) + np.count_nonzero(theirs)
         same = np.count_nonzero((ours == theirs) & (ours != 0))
@@ -100,7 +101,7 @@ class SharedConsensus:
         flat[self.changed] += CHANGED_SHARE * (chosen == label)
 
     def write_probability_in(self, box: Box, label: int, out: NDArray[Any]) -> None:
-        """Write the same in a box, for volumes that are not in memory."""
+        """Write the probability in a box, for volumes that are not in memory."""
         self.coherence.write_probability_in(box, label, out)
         here = places_in(box, self.changed, self.bounded.shape)
         out[here] = (1 - CHANGED_SHARE) * out[here]
@@ -226,8 +227,8 @@ def _apply_bounds(voted: Blocked, vote: Blocked, bounded: Mapping[int, BoundedLa
 def _vote(patterns: DecisionPatterns, like: Blocked, ties: TieRule = "background") -> Blocked:
     """Return the majority vote's label indices in blocks.
 
-    With "prior", ties between labels go to the more frequent one, but ties with the background go
-    to the background, so that the amount of background in the image has no influence.
+    With "prior", ties between foreground labels go to the more frequent label, but ties with the
+    background go to the background, so that the amount of background in the image has no influence.
     """
     decision = majority_vote(patterns, ties=ties).decision
     if ties == "prior":

@@ -33,7 +33,8 @@ def soft_masks(
 ) -> RaterMasks:
     """Convert probabilities of K classes to memberships.
 
-    The mask is zero at voxels to exclude. A weight of 0 excludes a rater; None: equal weights.
+    The mask is zero at voxels to exclude. A weight of 0 excludes a rater; None stands for equal
+    weights.
     """
     counted = np.ones(len(opinions)) if weights is None else weights
     given = annotated or (None,) * len(opinions)

@@ -1,10 +1,10 @@
-"""Conditional probability of each label for a block of equal voxels, given the rest (eq. 26).
+"""Conditional probability of each label for a block of equal voxels, given the others (eq. 26).
 
-A block consists of all voxels of a pattern, or of a single voxel. The factors n / N of eq. 26
-become rising factorials n (n+1) ... / N (N+1) ..., whose logarithms are differences of log gamma.
-Blocks of the same size share a table of these differences, so each of the many small patterns only
-requires a sum of J of its rows. Most entries belong to votes that no rater cast; they have the same
-value and are computed once.
+A block consists of all voxels of a pattern, or of a single voxel. The factors n / N of eq. 26 of
+"When Does Consensus Beat Voting?" become rising factorials n (n+1) ... / N (N+1) ..., whose
+logarithms are differences of log gamma. Blocks of the same size share a table of these differences,
+so each of the many small patterns requires only a sum of J rows of the table. Most entries belong
+to votes that no rater cast; they have the same value and are computed once.
 
 Array layout as in label_evidence.py: P patterns, J raters, S maps, K labels.
 """
@@ -56,7 +56,7 @@ class _Counts(NamedTuple):
 
 
 class _Gains(NamedTuple):
-    """Change in the log evidence when a block of one size is added or removed."""
+    """Changes in the log evidence when a block of one size is added or removed."""
 
     of_raters: Floats  #: (J, K + 1, S, K) gains from the confusions [rater, vote, map, label]
     of_prior: Floats  #: (S, K) gains from the label prior
@@ -70,7 +70,9 @@ class BlockScores(FieldsOnly):
     maps: Maps  #: (P, S) label maps
 
     def best_moves(self) -> Iterator[tuple[NDArray[np.intp], Floats, Maps]]:
-        """Yield patterns with the (n, S) gain of each pattern's best move, and its target label."""
+        """Yield patterns, the (n, S) gain in log evidence of each pattern's best move, and
+        its target label.
+        """
         sizes = self.model.patterns.counts
         order = np.argsort(sizes, kind="stable")
         ends = np.flatnonzero(np.diff(sizes[order], append=-1)) + 1
@@ -114,7 +116,7 @@ class BlockScores(FieldsOnly):
         """Return the gains from adding a block or, if `size` is negative, from removing it."""
         confusion = self._counts.values
         raters, labels, maps, _ = confusion.shape
-        # A missing rater's vote, the last row, has no effect.
+        # The last row, for the vote of a missing rater, has no effect.
         rows = np.zeros((raters, labels + 1, maps, labels))
         if size > 0:
             values, which = self._without_votes

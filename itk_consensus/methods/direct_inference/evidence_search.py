@@ -20,8 +20,8 @@ from itk_consensus.methods.direct_inference.block_scores import BlockScores
 from itk_consensus.methods.direct_inference.label_evidence import LabelEvidence, Maps
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Maximum number of maps for which all are evaluated, so that the optimum is exact: 2**12, e.g. 12
-#: binary patterns.
+#: Maximum number of maps for which all maps are evaluated, which makes the optimum exact: 2**12,
+#: e.g. for 12 binary patterns.
 MOST_ENUMERATED = 4096
 
 #: Number of values in the arrays of one batch of maps.
@@ -76,7 +76,7 @@ def climb(model: LabelEvidence, maps: Maps) -> Climb:
 
 
 def climb_best(model: LabelEvidence, maps: Maps) -> Climb:
-    """Climb from as many of the most probable maps as affordable; the others are unchanged."""
+    """Climb from as many of the most probable maps as is affordable; leave the others unchanged."""
     number = max(2, _CLIMB_WORK // _numbers_per_map(model))
     log_evidence = model.log_evidence(maps)
     chosen = np.argsort(-log_evidence, kind="stable")[:number]
@@ -127,7 +127,8 @@ def choose_map(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
 
 
 def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps, Floats]:
-    """Apply all moves that raise the evidence or, if this fails, the best half, and so on to one.
+    """Apply all moves that raise the evidence; if this lowers it, the best half of them, and so on
+    down to one.
 
     The best move alone always raises the evidence, so a map is improved whenever any move improves
     it.
@@ -147,7 +148,7 @@ def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps,
 
 
 def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
-    """Return the (P, S) gain of each pattern's best move, and the label it moves to."""
+    """Return the (P, S) gain in log evidence of each pattern's best move, and its target label."""
     gain, target = np.empty(maps.shape), np.empty_like(maps)
     for patterns, most, label in BlockScores(model, maps).best_moves():
         gain[patterns], target[patterns] = most, label
@@ -185,7 +186,7 @@ def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
 
 
 def _numbers_per_map(model: LabelEvidence) -> int:
-    """Return the number of values that one round of moves computes for one map."""
+    """Return the number of values that are computed for one map in one round of moves."""
     patterns = model.patterns
     return len(patterns.counts) * patterns.number_of_raters * patterns.number_of_labels
 

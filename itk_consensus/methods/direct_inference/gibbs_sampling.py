@@ -1,10 +1,11 @@
-"""Gibbs sampling of truth and rater performance, at a cost independent of the number of voxels.
+"""Gibbs sampling of label map and rater performance; its cost does not depend on the voxel count.
 
 The collapsed sampler of eq. 26 would visit every voxel. Sampling the parameters as well avoids
 this: given a map, the label prior and the confusion matrices have Dirichlet posteriors (eq. 21);
 given these parameters, voxels are independent (eq. 7), so the number of a pattern's voxels with
 each label is a single multinomial draw. Both conditional distributions are exact, so the stationary
-distribution of the chain is p(t, omega | D).
+distribution of the chain is p(t, omega | D). Equation numbers refer to "When Does Consensus Beat
+Voting?".
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.votes.ties import BACKGROUND
 
-#: Width of the band in the paper, in units of the smallest voxel side, on each side of the contour.
+#: Width of the band on each side of the contour, in units of the smallest voxel side, as in "When
+#: Does Consensus Beat Voting?".
 DEFAULT_BAND = 3.0
 
 

@@ -13,9 +13,9 @@ towards the mean.
 The intervals of the raters' rates combine three sources of uncertainty: the shared rates (the
 grid), the deviations, and whether each object is real; part of the last is common to all objects.
 
-With a single object, marks from two of five raters are not enough evidence; they are if the raters
-also miss about as many of the other objects. The lone marks of a rater who makes many of them carry
-little weight.
+With a single object, marks by two of five raters are not enough evidence that it is real; they are
+if the raters also miss about as many of the other objects. The lone marks of a rater who makes many
+of them carry little weight.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ RATER_SPREAD = 0.5
 AUTHOR_COUNT = 1.0
 #: Correlation between the truths of uncertain objects, beyond that induced by the grid: if the
 #: priors, which assign lone marks a low probability, are wrong, they are wrong for all objects at
-#: once. Without it the intervals do not reach their nominal coverage.
+#: once. Without it, the intervals would not reach their nominal coverage.
 SHARED_DOUBT = 0.2
 
 #: Number of grid points of d, e and p.
@@ -52,9 +52,9 @@ GRID = (16, 6, 6)
 _DEVIATIONS = np.linspace(-3, 3, 13)
 #: Sizes are clipped to this many doublings from the median, and rounded to steps of this size.
 _LARGEST_STEP, _STEP = 3.0, 0.5
-#: Maximum number of EM iterations, and the change of a deviation at which EM stops.
+#: Maximum number of EM iterations, and the change in a deviation below which EM stops.
 _MOST_ROUNDS, _SMALLEST_CHANGE = 30, 1e-4
-#: Grid nodes below this probability are dropped.
+#: Grid nodes with a probability below this are dropped.
 _LEAST_WEIGHT = 1e-4
 #: Quantiles that bound an interval, and number of points at which its distribution function is
 #: evaluated.

@@ -1,7 +1,8 @@
 """EM shared by all STAPLE methods: starting points, damping, and many starts at once.
 
 Starts are an array axis, not a loop, so twenty starts cost little more than one. A start that has
-converged is no longer updated, so its result does not depend on how long the others run.
+converged is no longer updated, so its result does not depend on how long the others run. Equation
+and section numbers refer to "When Does Consensus Beat Voting?".
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Majority vote of patterns: plurality, thresholds, weights and tie rules.
 
-The majority vote is the baseline with which all other fusers are compared (paper, section 5.2, R1).
+The majority vote is the baseline with which all other fusers are compared ("When Does Consensus
+Beat Voting?", section 5.2, R1).
 """
 
 from __future__ import annotations

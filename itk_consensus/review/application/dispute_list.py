@@ -13,9 +13,9 @@ from itk_consensus.review.rater_colors import rater_color
 from itk_consensus.review.session import ReviewSession
 from itk_consensus.review.thickness import RegionSize
 
-#: Maximum number of rows on one page of the list; more make a browser slow.
+#: Maximum number of rows on one page of the list; more rows would slow down the browser.
 _MOST_ROWS = 1000
-#: With more readers than this, the row shows the number of readers who marked a dispute instead of
+#: With more readers than this, a row shows the number of readers who marked the dispute instead of
 #: one dot per reader.
 _MOST_DOTS = 5
 
@@ -121,14 +121,14 @@ class DisputeList:
         self._set(Listing(least, self.listing.part, self.listing.slice_))
 
     def set_part(self, value: Any) -> None:
-        """List the disputes of one structure or label; an empty string lists all."""
+        """List only the disputes of one structure or label; an empty string lists all."""
         label, _, name = str(value or "").partition(" ")
         part = (name, int(label)) if label else None
         self.state.part = str(value or "")
         self._set(Listing(self.listing.least, part, self.listing.slice_))
 
     def set_slice(self, slice_: int | None) -> None:
-        """List the disputes that one slice intersects; None lists all."""
+        """List only the disputes that intersect a slice; None lists all."""
         self.state.one_slice = slice_ is not None
         self._set(Listing(self.listing.least, self.listing.part, slice_))
 
@@ -152,7 +152,7 @@ class DisputeList:
         self.tell_decisions()
 
     def show(self, number: int) -> None:
-        """Turn to the page of the list that contains a row."""
+        """Go to the page of the list that contains a row."""
         self._current = number
         if self._page_of(number, self.numbers) != self._page:
             self.tell()
@@ -180,13 +180,13 @@ class DisputeList:
         state.small = {"all": every, "open": len(small), "ml": f"{ml:.2g}"}
 
     def said(self, number: int) -> str:
-        """Describe the decision about a dispute."""
+        """Describe the decision on a dispute."""
         assert self._session is not None
         review = self._session.review
         return self._words[review.disputes[number].structure].decision(review.decision(number))
 
     def after(self, number: int, by: int) -> int:
-        """Return the listed dispute after another, or before it."""
+        """Return the listed dispute after (or before) another one."""
         numbers = self.numbers
         if not numbers:
             return number
@@ -195,7 +195,7 @@ class DisputeList:
         return numbers[(numbers.index(number) + by) % len(numbers)]
 
     def next_open(self, number: int) -> int | None:
-        """Return the first open listed dispute from the given one on, wrapping around."""
+        """Return the first open listed dispute, starting at the given one and wrapping around."""
         assert self._session is not None
         review = self._session.review
         left = [one for one in self.numbers if review.decision(one) is None]

@@ -1,4 +1,6 @@
-"""Access control: only one browser on this machine, which opened the secret address, is served."""
+"""Access control: only one browser on this machine, the one that opened the secret address,
+is served.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _COOKIE = "itk_consensus_review"
 
 
 class Guard:
-    """Admits the first browser that presents the token, and from then on no other.
+    """Admits the first browser that presents the token, and from then on no other browser.
 
     The token can be used once: it is exchanged for a cookie that scripts cannot read and that is
     not sent with requests from other sites. The Host header must name this machine (to prevent
@@ -41,7 +43,7 @@ class Guard:
         if refusal is not None:
             return web.Response(status=403, text=refusal)
         if self._is_known(request):
-            if request.path == "/paraview/":  # the address to which trame connects its socket
+            if request.path == "/paraview/":  # the address at which trame connects its socket
                 return web.json_response({"sessionURL": f"ws://{request.host}/ws"})
             return await handler(request)
         if not _are_same(request.query.get("token", ""), self.token):

@@ -31,8 +31,8 @@ from itk_consensus.review.readers import reader_rows
 from itk_consensus.review.session import CaseToOpen, ReviewSession
 
 _BRUSH_MM = 6.0
-#: Rebuilding a surface takes longer than painting, so it is delayed until painting has paused this
-#: long.
+#: Rebuilding a surface takes longer than painting, so it is delayed until painting has paused for
+#: this many seconds.
 _SECONDS_TO_THE_SURFACE = 0.6
 
 _OPENING = "What the readers drew is being fused. The image can be looked at meanwhile."
@@ -45,7 +45,7 @@ _ENDED = (
 
 
 class ReviewPage:
-    """Everything that a browser displays and requests.
+    """Content of the browser page and handlers of its requests.
 
     Parameters
     ----------
@@ -88,9 +88,10 @@ class ReviewPage:
     # -- a case -----------------------------------------------------------------------------
 
     async def open(self, number: int, ask: Callable[[], None]) -> None:
-        """Show a case: its image as soon as it is read, the rest when its readers have been fused.
+        """Show a case: its image as soon as it is read, the rest when the raters have been fused.
 
-        Other threads do the work, so the page remains responsive; `ask` raises to cancel it.
+        The work is done in other threads, so the page remains responsive; `ask` raises to cancel
+        it.
         """
         self._close_case(number)
 
@@ -199,7 +200,7 @@ class ReviewPage:
         state.message = " ".join(said)
 
     def _tell_findings(self, found: list[tuple[str, Finding]]) -> None:
-        """Show the findings about consensus and readers, the most severe first."""
+        """Show the findings on consensus and readers, the most severe first."""
         names = self.session.case.names_as_given
         self.state.findings = [
             {
@@ -286,7 +287,7 @@ class ReviewPage:
             self.state.asking_name = True
 
     def take_name(self, name: Any) -> None:
-        """Set the reviewer's name, and perform the action that waited for it."""
+        """Set the reviewer's name, and perform the action that was waiting for it."""
         if not (name := str(name or "").strip()[:200]):
             return
         self._who = self.session.review.who = name
@@ -338,7 +339,7 @@ class ReviewPage:
         """Return the reason and confidence entered for the current decision."""
         state = self.state
         reason, confidence = str(state.reason or "").strip()[:500], state.confidence or None
-        state.reason = state.confidence = ""  # these apply to one decision only
+        state.reason = state.confidence = ""  # these apply to a single decision
         return Remark(reason, confidence, round(monotonic() - self._since, 1))
 
     def choose(self, choice: str, value: int | None = None) -> None:
@@ -462,7 +463,7 @@ class ReviewPage:
             self.finish_all_the_same()
 
     def finish_all_the_same(self) -> None:
-        """Mark the case as done despite open disputes, and open the next unfinished one."""
+        """Mark the case as done despite open disputes, and open the next unfinished case."""
         self.state.question = ""
         self._named(self._finish)
 
@@ -487,7 +488,7 @@ class ReviewPage:
         self.state.listing_cases = not self.state.listing_cases
 
     def open_case(self, number: Any) -> None:
-        """Leave this case as it is and open another one, even if that is done."""
+        """Leave this case in its current state and open another one, even if that one is done."""
         number = int(number)
         self.state.listing_cases = False
         if 0 <= number < len(self._cases) and number != self._case_number and self.save():
@@ -569,7 +570,7 @@ class ReviewPage:
 
     def _use(self, tool: str, structure: str, label: int) -> None:
         self._painting.use(tool, self.scene, structure, label)
-        # the editor removes the surface of the segmentation that it edits
+        # the editor deletes the surface of the segmentation that it edits
         with self._painting.paused():
             self.scene.renew_surface(structure)
         self._tell()

@@ -26,7 +26,7 @@ TOOLS = {
     "islands": SegmentationEffectIslands,
 }
 _BRUSHES = ("paint", "erase")
-#: A stroke becomes an action after this pause.
+#: A stroke becomes an action after a pause of this many seconds.
 _SECONDS_OF_REST = 0.25
 
 
@@ -64,7 +64,7 @@ class Painting:
             self.tool = tool
 
     def put_away(self) -> None:
-        """Deactivate the tool."""
+        """Deactivate the current tool."""
         if self.tool:
             self.tool = ""
             self._editor.deactivate_effect()

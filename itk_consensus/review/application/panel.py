@@ -147,7 +147,7 @@ def _name(page: Any) -> None:
 
 
 def _decisions(page: Any, tools: Sequence[str]) -> None:
-    """Build the buttons for decisions about the current dispute."""
+    """Build the buttons for decisions on the current dispute."""
     with html.Section(id="decision"):
         html.H2(
             "Dispute {{ current }}"
@@ -295,7 +295,7 @@ def _filter(page: Any) -> None:
 
 
 def _disputes(page: Any) -> None:
-    """Build the list of disputes, the largest first, one row each."""
+    """Build the list of disputes, the largest first, with one row for each."""
     with html.Div(classes="list", tabindex="0", id="disputes"):
         with html.Div(classes=("'line head' + (several_parts ? '' : ' one-part')",)):
             html.Span("")

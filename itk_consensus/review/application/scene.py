@@ -20,7 +20,7 @@ from itk_consensus.space.boxes import bounding_box, enclosing_box, intersection,
 
 _LABELMAP, _SURFACE = "Binary labelmap", "Closed surface"
 _READER_WIDTH, _RESULT_WIDTH = 2, 4
-#: For volumes with more voxels, building a surface takes seconds, so it is built only on request.
+#: Building a surface takes seconds for volumes with more voxels, so it is built only on request.
 MOST_VOXELS_OF_A_SURFACE = 20_000_000
 #: The hatching of a dispute is finer than its voxels, unless its box has more voxels than this.
 _HATCHED_FINELY = 200_000
@@ -71,7 +71,7 @@ class ReviewScene:
         self._image = np.ascontiguousarray(image)  # Slicer shares this memory
         scalars = _scalars(self._image, shared=True)
         self.volume = self._volume(image, self._matrix, "vtkMRMLScalarVolumeNode", scalars)
-        # A display node created with its own window does not search all voxels for one.
+        # A display node that has its own window does not search all voxels for one.
         display = self.scene.AddNewNodeByClass("vtkMRMLScalarVolumeDisplayNode")
         display.SetAutoWindowLevel(0)
         display.SetAndObserveColorNodeID("vtkMRMLColorTableNodeGrey")
@@ -109,9 +109,10 @@ class ReviewScene:
     # -- contours ---------------------------------------------------------------------------
 
     def add_reader(self, name: str, maps: dict[str, tuple[NDArray[Any], int]]) -> None:
-        """Add one reader's contours: a map per structure, and the value of missing annotations.
+        """Add one reader's contours: a map per structure, and the value that stands for missing
+        annotations.
 
-        Nodes that are added later are drawn on top, so results must be added first.
+        Nodes added later are drawn on top, so results must be added first.
         """
         number = len(self._readers)
         node = self._segmentation(name, width=_READER_WIDTH)
@@ -250,8 +251,8 @@ class ReviewScene:
             view.schedule_render()
 
     def _hatched(self, dispute: Dispute) -> Any:
-        # Compute the bounding box without scanning the volume, so that jumping to a dispute is
-        # fast.
+        # The bounding box is computed without scanning the volume, which makes it fast to jump to a
+        # dispute.
         where = np.unravel_index(dispute.places % int(np.prod(self.shape)), self.shape)
         box = [slice(int(axis.min()), int(axis.max()) + 1) for axis in where]
         mask = np.zeros([side.stop - side.start for side in box], np.uint8)

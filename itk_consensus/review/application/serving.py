@@ -1,4 +1,4 @@
-"""The application as a local server for one browser, until the reviewer ends it."""
+"""Run the application as a local server for one browser until the reviewer ends it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def _serve(
                 open_browser=False,
                 show_connection_info=False,
                 timeout=0,
-                thread=True,  # this only means that trame leaves signal handling to us
+                thread=True,  # has no effect except that trame leaves signal handling to us
             )
         waiting = asyncio.ensure_future(ended.wait())
         await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -98,7 +98,7 @@ async def _serve(
 
 @contextlib.contextmanager
 def _ending_by_signal(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> Iterator[None]:
-    """End the review on Ctrl-C as by its button; all decisions are already on disk."""
+    """End the review on Ctrl-C as its button does; all decisions are already on disk."""
     known = (signal.SIGINT, signal.SIGTERM)
     try:
         for one in known:

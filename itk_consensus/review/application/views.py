@@ -27,7 +27,7 @@ from itk_consensus.review.application.words import SPOKEN, letters
 #: Letters at the left, right, top and bottom of each of Slicer's slice views, by the view's name.
 _LETTERS = {"Red": "RLAP", "Green": "RLSI", "Yellow": "APSI"}
 _NAMES = {"Red": "axial", "Green": "coronal", "Yellow": "sagittal"}
-#: Dragging over this many pixels doubles the window width, or moves the level by one width.
+#: Dragging over this many pixels doubles the window width, or changes the level by one width.
 _PIXELS_OF_A_WINDOW = 300.0
 _LAYOUT = "Quad View"
 

@@ -1,4 +1,4 @@
-"""Texts of the panel about disputes and decisions."""
+"""Texts of the panel on disputes and decisions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def letters(place: Sequence[float]) -> str:
 
 
 def markers(dispute: Dispute, names: Sequence[str]) -> str:
-    """List the readers who marked a dispute; for partial marks, with their extent."""
+    """List the readers who marked a dispute; for partial marks, with the share that they marked."""
     return (
         ", ".join(
             name if share > 0.995 else f"{name} {100 * share:.0f} %"
@@ -93,7 +93,7 @@ class DecisionWords:
         return "in" if len(self.labels) == 1 else self.name(label)
 
     def claimed(self, dispute: Dispute) -> str:
-        """Return the names of the labels that a dispute is about."""
+        """Return the names of the labels that a dispute concerns."""
         return ", ".join(self.name(label) for label in dispute.labels if label)
 
     def probabilities(self, dispute: Dispute) -> str:

@@ -21,7 +21,7 @@ from itk_consensus.space.box_sum import radii_in_voxels
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.ties import TIE_RULES
 
-#: Patch radius in the paper, in units of the smallest voxel side.
+#: Patch radius in "When Does Consensus Beat Voting?", in units of the smallest voxel side.
 DEFAULT_PATCH = 3.0
 
 #: Ratio between the radii of the patches for edges and for labels. It exceeds 1 so that edge

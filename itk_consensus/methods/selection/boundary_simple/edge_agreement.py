@@ -1,8 +1,9 @@
 """Edge gate, which increases the weights of raters whose contours lie on edges of the image.
 
-The gate of section 2.6 has one value per voxel for all raters, so it cancels in their weighted
-mean. Here the gradient magnitude is correlated with each rater's own contour, so the gate differs
-between raters and favours raters whose contours follow edges.
+The gate of section 2.6 of "When Does Consensus Beat Voting?" has one value per voxel for all
+raters, so it cancels in their weighted mean. Here the gradient magnitude is correlated with each
+rater's own contour, so the gate differs between raters and favours those whose contours follow
+edges.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """SIMPLE with local weights: raters are weighted at each voxel by agreement with the consensus.
 
-Section 2.6 of the paper, for any number of labels. The global weight is a mean over the disputed
-voxels instead of the whole image, which would include background. Voxels that are outside the image
-or the mask, or not annotated by a rater, are excluded from patches. As printed, the edge gate is
-the same factor for all raters and cancels out; see `edge_agreement` for the gate used here.
+This is the method of section 2.6 of "When Does Consensus Beat Voting?", for any number of labels.
+The global weight is a mean over the disputed voxels instead of the whole image, which would include
+background. Voxels that are outside the image or the mask, or not annotated by a rater, are excluded
+from patches. The edge gate as published is the same factor for all raters and cancels out; see
+`edge_agreement` for the gate used here.
 
 Each rater contributes to the consensus with which the rater is compared: in a patch where all
 others agree, only the rater's own noise varies, and it correlates with itself. With voxel noise
