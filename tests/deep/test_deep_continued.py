@@ -95,6 +95,7 @@ def words(cases: Path, *more: object, iterations: int) -> list[str]:
     return [str(word) for word in given]
 
 
+@pytest.mark.slow
 def test_a_killed_run_on_files_resumes_to_the_same_weights(cases, tmp_path):
     iterations = 40
     state, model, whole = tmp_path / "state", tmp_path / "model", tmp_path / "whole"

@@ -39,6 +39,7 @@ def test_easy_phantoms_with_truth_beat_the_vote_by_far(network_alone):
     assert max(experiment.figures["ECE"]) <= 0.1
 
 
+@pytest.mark.slow
 def test_easy_phantoms_without_truth_beat_the_vote_and_show_the_outlier(evidence):
     experiment = evidence.easy_without_truth([0], train=24, test=4, NumberOfIterations=50)
     assert difference(experiment, "Dice", "vote").min() > 0
@@ -59,6 +60,7 @@ def test_hard_phantoms_without_truth_rate_the_worst_rater_last(network_alone):
     assert min(experiment.figures["Spearman"]) >= 0.7
 
 
+@pytest.mark.slow
 def test_volumes_with_truth_beat_staple(network_alone):
     experiment = network_alone.volumes_with_truth([0], (24, 24, 24), 8, NumberOfIterations=60)
     assert min(experiment.figures["gain_over_STAPLE"]) > 0

@@ -61,6 +61,7 @@ def test_what_is_waited_for_is_measured_and_held_to_its_limits(benchmark_script,
     assert {"fuse --method vote", "import of the command line"} <= {row["what"] for row in rows}
 
 
+@pytest.mark.slow
 def test_what_is_waited_for_is_a_table_where_it_was_measured(benchmark_script, results):
     row = {"what": "fuse", "unit": "Execute", "ratio": 2.5, "limit": 2, "met": False}
     timed = row | {"processor_seconds": 5.0, "unit_seconds": 2.0, "before": 96}
@@ -81,6 +82,7 @@ def test_growth_of_every_fuser_is_measured_and_held_to_its_limits(benchmark_scri
     assert all(row["met"] == (row["ratio"] <= row["limit"]) for row in rows)
 
 
+@pytest.mark.slow
 def test_results_and_plot_are_written_to_both_places(quick_run):
     folder, kept = quick_run
     assert kept.read_bytes() == (folder / "benchmark.json").read_bytes()
@@ -88,6 +90,7 @@ def test_results_and_plot_are_written_to_both_places(quick_run):
     assert (folder / "benchmark.png").exists()
 
 
+@pytest.mark.slow
 def test_every_promised_comparison_is_made_once_with_its_limit(results):
     promised = {
         ("STAPLE, SimpleITK images", "sitk.STAPLE"): ("at least", 30),
@@ -108,6 +111,7 @@ def test_every_promised_comparison_is_made_once_with_its_limit(results):
         assert (row["wanted"], row["limit"]) == promised[row["ours"], row["reference"]]
 
 
+@pytest.mark.slow
 def test_ratios_and_verdicts_follow_from_the_times(results):
     for row in results["comparisons"]:
         ours, reference = row["ours_seconds"], row["reference_seconds"]
@@ -118,6 +122,7 @@ def test_ratios_and_verdicts_follow_from_the_times(results):
         )
 
 
+@pytest.mark.slow
 def test_answers_compared_with_simpleitk_are_the_same_answers(results):
     compared = [row for row in results["comparisons"] if row["reference"].startswith("sitk.")]
     one_start = [row for row in compared if "starts" not in row["ours"]]
@@ -126,12 +131,14 @@ def test_answers_compared_with_simpleitk_are_the_same_answers(results):
         assert row["largest_difference"] <= 1e-9
 
 
+@pytest.mark.slow
 def test_memory_is_measured_wherever_the_kernel_can_forget_its_peak(results):
     measured = [row["bytes_per_voxel"] is not None for row in results["extra_memory"]]
     measured += [row["ours_peak_bytes"] is not None for row in results["comparisons"]]
     assert set(measured) == {Path("/proc/self/clear_refs").exists()}
 
 
+@pytest.mark.slow
 def test_curves_grow_in_voxels_and_raters_for_both_kinds_of_raters(results):
     for curve, x in (("voxel_scaling", "voxels"), ("rater_scaling", "raters")):
         for kind in ("contour-error", "noisy"):
@@ -144,6 +151,7 @@ def test_curves_grow_in_voxels_and_raters_for_both_kinds_of_raters(results):
             assert points == sorted(set(points))
 
 
+@pytest.mark.slow
 def test_readme_mode_replaces_only_what_stands_between_the_markers(
     benchmark_script, quick_run, results, tmp_path, monkeypatch
 ):
@@ -162,6 +170,7 @@ def test_readme_mode_replaces_only_what_stands_between_the_markers(
         )
 
 
+@pytest.mark.slow
 def test_readme_without_markers_is_refused_and_left_alone(benchmark_script, quick_run, tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text("no markers\n")
@@ -171,6 +180,7 @@ def test_readme_without_markers_is_refused_and_left_alone(benchmark_script, quic
     assert readme.read_text() == "no markers\n"
 
 
+@pytest.mark.slow
 def test_markdown_tables_have_one_row_per_result_and_even_columns(benchmark_script, results):
     lines = benchmark_script.render_markdown(results).splitlines()
     rows = [line for line in lines if line.startswith("|")]

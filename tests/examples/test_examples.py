@@ -104,6 +104,7 @@ def test_the_deep_example_gains_on_the_vote(capsys: pytest.CaptureFixture[str]) 
     assert float(deep) > float(vote)
 
 
+@pytest.mark.slow
 def test_atlases_are_registered_and_fused_real_ones_and_a_phantom_s(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
