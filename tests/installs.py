@@ -40,7 +40,7 @@ def call(*command: str | Path) -> None:
 
 
 def pip(python: Path | str, *words: str | Path) -> None:
-    """Return the pip of the running Python, for use on another environment."""
+    """Run the current Python's pip on another environment."""
     call(sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, *words)
 
 

@@ -31,7 +31,7 @@ def ball(radius: float) -> np.ndarray[Any, Any]:
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write six cases with three readers, and an accurate and a too large submission."""
+    """Write six cases with three readers, an accurate submission, and one that is too large."""
     monkeypatch.chdir(tmp_path)
     for number in range(6):
         radius = 4.5 + 0.3 * number
@@ -142,7 +142,7 @@ def test_one_submission_is_not_called_the_highest(study: Path, capsys: Any) -> N
 def test_a_submission_as_good_as_readers_is_not_surely_above_or_below(
     study: Path, capsys: Any
 ) -> None:
-    for number in (1, 3, 5):  # the others stay better than the readers
+    for number in (1, 3, 5):  # the other readers are still better than these readers
         write(study / f"subs/fair/c{number}.nii.gz", ball(6 + 0.3 * number))
     words = ["score", READERS_PATTERN, "--submission", "net=subs/fair/{case}.nii.gz", "-o", "out"]
     assert main(words) == 0

@@ -50,7 +50,7 @@ def test_area_of_flat_faces_is_exact():
     slab[4:7] = True
     inner = contour_area(slab, SPACING)
     faces, rim = 2 * 200 * 200, 4 * 200 * 3 * 2.5
-    # Only at the edges, where faces meet, does the area differ from the sum of the faces.
+    # The area differs from the sum of the faces only at the edges, where faces meet.
     assert inner == pytest.approx(faces + rim, rel=0.02)
 
 

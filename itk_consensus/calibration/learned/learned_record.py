@@ -50,7 +50,7 @@ class LearnedRecord(CalibrationRecord):
 
     rater_count: Annotated[int, Integer(2)]
     raters: Annotated[tuple[str, ...], Each(Text(may_be_empty=True))]  #: Names; () if not known
-    #: Whether the raters gave probabilities, so that the share is their mean.
+    #: Whether the raters gave probabilities; the vote share of a voxel is then their mean.
     is_soft: Annotated[bool, Boolean()]
     cases: Annotated[tuple[LearnedCase, ...], Each(OnePart(LearnedCase), FEWEST_CASES)]
     versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
