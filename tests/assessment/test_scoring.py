@@ -112,7 +112,7 @@ def image(array, spacing=(0.5, 0.5, 2.0)):
 
 
 def study(cases=6, seed=0):
-    """Return varying readers, a submission as good as the best reader, and one that is too large."""
+    """Return varying readers, a submission as good as the best one, and one that is too large."""
     rng = np.random.default_rng(seed)
     readers, fair, wide = {}, {}, {}
     for number in range(cases):

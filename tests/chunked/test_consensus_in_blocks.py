@@ -164,7 +164,9 @@ def in_memory(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> tuple[
 
 
 def in_chunks(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> tuple[Any, ...]:
-    """Return the same for dask arrays; volumes on disk have a spacing, a caller's arrays have none."""
+    """Return the same for dask arrays; volumes on disk have a spacing, but dask arrays have
+    none.
+    """
     given, raters = each(partial(da.from_array, chunks=drawn.chunks), [drawn.given, drawn.raters])
     fuser = filter_(**given)
     try:

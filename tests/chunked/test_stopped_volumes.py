@@ -126,7 +126,7 @@ def damage(path: Path, how: str) -> None:
 def test_whatever_is_lost_of_a_stopped_run_is_made_again(
     how: str, share: float, stores: list[Path], tmp_path: Path
 ) -> None:
-    """Issue 27, item 12: truncated files, missing chunks or missing plans caused errors or holes."""
+    """Issue 27, item 12: truncated files and missing chunks or plans caused errors or holes."""
     output, partial = tmp_path / "out.zarr", tmp_path / "out.zarr.partial"
     stopped(stores, output, share)
     files = sorted(path for path in partial.rglob("*") if path.is_file())

@@ -40,7 +40,7 @@ EXCEPT = {
 
 @cache
 def record(raters: int) -> LearnedRecord:
-    """Return a record for raters of whom the first makes no errors and the others draw too large."""
+    """Return a record for raters of whom the first makes no errors; the others draw too large."""
     of = cohort(6, ((0.0, 0.1), *((2.0, 0.8),) * (raters - 1)))
     filter_ = ic.LearnedFusionFilter()
     filter_.Fit(of.cases, of.truths)
