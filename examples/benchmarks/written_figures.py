@@ -283,7 +283,9 @@ _CASE_GB = 5 * 160 * 192 * 160 / 1e9
 
 
 def beyond_memory_table(rows: list[dict[str, Any]]) -> str:
-    """Processor time and memory of Consensus from store to store, of the vote, and in memory."""
+    """Format processor time and memory of the vote and of Consensus from store to store, and of
+    Consensus in memory.
+    """
     names = {"vote": "MajorityVote", "memory": "Consensus in memory", "store": "Consensus"}
     lines = ["| | volume | CPU s | ns per voxel | of memory | peak GB |", "|---" * 6 + "|"]
     for row in rows:
