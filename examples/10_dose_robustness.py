@@ -15,8 +15,8 @@ LEVELS = np.arange(0.0, 56.0, 5.0)
 
 
 def dose_on(target: sitk.Image, margin: float) -> np.ndarray:
-    """Return a simple dose: as prescribed within a margin (mm) around the target, decreasing
-    outside.
+    """Return a simple dose distribution: as prescribed within a margin (mm) around the target,
+    and decreasing outside.
     """
     distance = sitk.SignedMaurerDistanceMap(target, squaredDistance=False, useImageSpacing=True)
     away = np.maximum(sitk.GetArrayFromImage(distance) - margin, 0)
@@ -30,8 +30,8 @@ def volume_histogram(dose: np.ndarray, contour: sitk.Image) -> np.ndarray:
 
 
 def main() -> None:
-    """Plan on the consensus of a nodule, with and without a margin; evaluate on 40 sampled
-    contours.
+    """Plan on the consensus of a nodule, with and without a margin; evaluate both plans on 40
+    sampled contours.
     """
     readers = ic.sample_case("LIDC-IDRI-0023")
     fuser = ic.ConsensusFilter()

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE = "base"
 KINDS = (BASE, *EXTRAS)
 
-#: Kinds that are always tested: those in the README, and DICOM.
+#: Kinds of installs that are always tested: those in the README, and DICOM.
 OFTEN = (BASE, "plot", "dicom")
 
 #: Files of a checkout that are not sources.

@@ -481,7 +481,7 @@ _FUSED = {
 
 
 def lesion_tables() -> str:
-    """Format the lesion tables: objects found, Dice with missed lesions, kidneys, LIDC, speed."""
+    """Format the lesion tables: object F1, Dice with missed lesions, kidneys, LIDC, and speed."""
     results = kept("lesions/lesion_evidence.json")
     parts = [f"Kept from `{results['run']['command']}` at {_of_run(results)}."]
     for title, entries in (("Object F1", results["objects"]), ("Dice", results["masks"])):

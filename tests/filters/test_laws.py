@@ -27,9 +27,9 @@ from itk_consensus.methods.registry import FUSERS
 FILTERS = (*FUSERS, JointLabelFusionFilter, LocallyWeightedVoteFilter, IntensityRefinementFilter)
 FEW = (0, 1, 6, 86)
 MANY = range(200)
-#: Filters that break ties, which are frequent in noise, by position.
+#: Filters that resolve ties, which are frequent in noise, by position.
 TIES_BY_PLACE = ("InstanceConsensusFilter",)
-#: Larger than the effects of single precision and of stopping iterations early.
+#: Tolerance, larger than the effects of single precision and of stopping iterations early.
 ROUNDING = 1e-5
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")

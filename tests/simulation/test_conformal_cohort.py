@@ -17,7 +17,7 @@ KINDS = {
     "shifted": ({"shifted": True}, {"shift": True}),
     "flips": ({"independent_flips": True}, {"indep": True}),
 }
-# Masks only, since they do not depend on the last bit of a Gaussian filter.
+# Only masks are compared, since they do not depend on the last bit of a Gaussian filter.
 DIGESTS = {
     ("ordinary", 0): "6cb5f744e23db05a",
     ("ordinary", 5): "ab227612117896f9",

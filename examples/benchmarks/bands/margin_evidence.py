@@ -119,7 +119,9 @@ def _cut_row(pool: NDArray[Any], repetitions: int) -> Row:
 
 
 def margin_rows(cohorts: int) -> list[Row]:
-    """Return the coverage over repeated cohorts, and its distribution for exchangeable cases."""
+    """Return the coverage of margins over repeated cohorts, and its distribution expected for
+    exchangeable cases.
+    """
     rows = []
     for family, (more, options) in FAMILIES.items():
         scores = np.empty((cohorts, max(SIZES) + TESTS))
@@ -311,8 +313,8 @@ def rater_rows(cases: int) -> list[Row]:
 
 
 def bias_rows() -> list[Row]:
-    """Return the measured bias of readers who draw a ball 2 mm too wide or too tight on the
-    cranial side.
+    """Return the measured bias of readers who draw the cranial side of a ball 2 mm too far
+    outside or inside.
     """
     steps = (1.5, 0.8, 0.8)
     shape = (34, 60, 60)
@@ -395,17 +397,17 @@ def _lines(rows: Sequence[Row], **columns: tuple[str, Callable[[Any], str]]) -> 
 
 
 def short(value: float) -> str:
-    """Format as .912."""
+    """Format a value with three decimals, as in .912."""
     return f"{value:.3f}".replace("0.", ".", 1)
 
 
 def signed(value: float) -> str:
-    """Format as +.012."""
+    """Format a value with its sign and three decimals, as in +.012."""
     return f"{value:+.3f}".replace("0.", ".", 1)
 
 
 def mm(value: float) -> str:
-    """Format as 2.31."""
+    """Format a length with two decimals, as in 2.31."""
     return f"{value:.2f}"
 
 

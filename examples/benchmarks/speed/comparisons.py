@@ -1,5 +1,5 @@
-"""Compare STAPLE with SimpleITK's, one initialisation with twenty, and both with reading the
-images.
+"""Compare our STAPLE with SimpleITK's, one initialisation with twenty, and both programs with
+the time to read the images.
 """
 
 from __future__ import annotations

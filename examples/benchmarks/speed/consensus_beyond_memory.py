@@ -64,7 +64,9 @@ def _finer(values: Array, axis: int, times: int) -> Array:
 
 
 def readers(shape: tuple[int, ...]) -> list[NDArray[np.uint8]]:
-    """Return masks by three readers: blobs and tubes across borders, and lesions that some miss."""
+    """Return masks by three readers: blobs and tubes that cross cell borders, and lesions that
+    some readers miss.
+    """
     rng = np.random.default_rng(SEED)
     # Large blobs, and tubes where two smooth fields are both near zero.
     level = smooth_noise(rng, shape, 40.0) - 1.9
