@@ -400,8 +400,8 @@ def real_atlases() -> str:
 
 
 def reader_findings() -> str:
-    """Format how often findings about raters identify planted errors, and accuse raters who
-    agree.
+    """Format how often findings identify raters with simulated errors, and how often they concern
+    raters who agree.
     """
     results = kept("findings/readers_evidence.json")
     head = f"Kept from `{results['run']['command']}` at {_of_run(results)}."

@@ -52,7 +52,7 @@ class AgreementLimits:
     apart_in_one_label: float = 0.25
     #: A rater's mask is tested for being mirrored or shifted if its distance to the others (1 -
     #: Dice) is at least this many times the distance among the others, and its Dice is lower by at
-    #: least this much ...
+    #: least this much.
     suspect_times: float = 1.3
     suspect_dice: float = 0.03
     #: The mask is reported as mirrored or shifted if, after realignment, its distance to the others

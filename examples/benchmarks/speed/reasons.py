@@ -13,15 +13,15 @@ WHY_NOT = {
     "batch, a case by vote": "the same findings, and the tables of the study",
     "Consensus, atlases": "of 3.4 s, the band powers of all raters take .9, cuts .5, packing .3, "
     "and encoding, gains and pairs of raters .2 each",
-    "Consensus, crowd": "with noise, every voxel is disputed; of .87 s, band powers take .20, the "
+    "Consensus, crowd": "noise causes disputes everywhere; of .87 s, band powers take .20, the "
     "bound on harm .15, cuts .14 and gains .09",
     "resolution": "differences between half-resolution grids, in NumPy, take 1.5 of 3.8 s",
     "ShapeBasedAveraging": "of 3.4 s, distances take 2.2, a third of which is searching; the rest "
     "is filling, copying and looking up rows",
     "Agreement with surfaces": "of 4.5 s, distances in double precision take 1.6 and tables of "
     "pairs 1.0",
-    "joint fusion, patch 2, no search": "because tiles overlap, weights are computed 1.25 times; "
-    "with larger tiles it takes 13.7 T, but 26 bytes per voxel",
+    "joint fusion, patch 2, no search": "because tiles overlap, weights are computed 1.25 times "
+    "per voxel; with larger tiles it takes 13.7 T, but 26 bytes per voxel",
     "Consensus, 512 x 512, 4 readers": "the bound on harm takes 3.7 ms, sums in NumPy 1.7, "
     "smoothing 1.4, contours of pairs 1.2, bands 1.1 and cuts .9",
     "Consensus, 16 x 16, 4 readers": "there are 4,000 calls in Python; no kernel takes more than "
