@@ -78,7 +78,7 @@ def nothing(maps: Maps) -> None:
     pass
 
 
-#: The planted error, the rule that detects it, and the verdict.
+#: The simulated error, the rule that detects it, and the verdict.
 SLIPS: dict[str, tuple[Callable[[Maps], None], str, str]] = {
     "nothing": (nothing, "", "use"),
     "mirrored": (mirrored, "mirrored mask", "look"),
@@ -320,7 +320,9 @@ def test_a_slip_explains_why_the_result_differs_from_the_vote() -> None:
 
 
 def test_a_reader_whom_staple_lets_outvote_the_others_is_named() -> None:
-    """One of five readers draws three voxels too wide, and STAPLE follows this reader."""
+    """One of five readers draws three voxels too far outside, and the result of STAPLE follows
+    this reader.
+    """
     case = SLIP_SETTINGS["5 readers, one three wider"](0)
     maps = [reader.astype(np.uint8) for reader in case.raters]
     wide = int(np.argmax([one.sum() for one in maps]))

@@ -70,7 +70,7 @@ def test_a_study_leaves_tables_a_page_and_what_a_paper_prints(study: Path, capsy
     page = Path("out/index.html").read_text(encoding="utf-8")
     assert "fair has the highest Dice" in page
     assert "https://" not in page
-    # Run again: its own files are replaced without a message.
+    # If the command is run again, it replaces its own files without a message.
     assert main(WORDS) == 0
 
 
@@ -234,7 +234,7 @@ def test_readings_of_one_rater_give_repeatability_and_are_not_fused(
     assert float(found["ICC(2,1) of volume"]["value"]) == pytest.approx(1)
     assert float(found["Fleiss' kappa, all voxels"]["value"]) == pytest.approx(1)
     assert {row["raters"] for row in rows("out/cases.csv")} == {"2"}
-    # The same input from a list.
+    # The same input is now given by a list of files.
     lines = ["case,reading,raters"]
     for number in range(4):
         for reading in "21":

@@ -35,7 +35,7 @@ READERS = ("anna", "ben", "chris")
 
 
 def write_study(folder: Path, cases: int = 4) -> dict[str, dict[str, np.ndarray]]:
-    """Write two structures by three readers; ben over-segments, and chris did not read the last
+    """Write two structures by three readers, of whom ben over-segments and chris omits the last
     case.
     """
     z, y, x = np.indices((6, 24, 26))

@@ -60,7 +60,9 @@ def band():
 
 
 def test_a_case_is_covered_exactly_when_its_score_is_within_the_threshold(band):
-    """Counted on the label map, by the definition: 95 % of foreground, 98.75 % of background."""
+    """Coverage is counted on the label map by its definition: 95 % of foreground, 98.75 % of
+    background.
+    """
     tests = cohort(FAST - N, first=N)
     (tau,) = band.GetRecord().tau
     scores = case_scores(tests)

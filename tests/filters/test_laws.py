@@ -142,7 +142,7 @@ def test_the_names_of_labels_move_no_probability(fuser: Any, seeds: Any) -> None
 
 @on_stacks()
 def test_a_mirrored_stack_has_the_mirrored_answer(fuser: Any, seeds: Any) -> None:
-    """For any filter: results do not depend on the direction of an axis."""
+    """For any filter, results do not depend on the direction of an axis."""
     if fuser.__name__ in TIES_BY_PLACE:
         pytest.skip("which of two objects with equal overlap is meant goes by place")
     for stack, rng in stacks(fuser, seeds):

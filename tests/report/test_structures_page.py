@@ -1,4 +1,6 @@
-"""The page of several structures: first verdicts, then deviating readers, then the rest."""
+"""The page of several structures lists verdicts first, then deviating readers, then everything
+else.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_arrays_are_those_of_the_reference_generator(reference, kind):
 
 def test_one_generator_draws_the_reference_sequence(reference):
     ours, theirs = np.random.default_rng(7), np.random.default_rng(7)
-    for _ in range(8):  # enough cases that some rater is cut short
+    for _ in range(8):  # enough cases that some rater omits slices at one end
         case, (_, _, raters) = conformal_case(ours), reference.make_case(theirs)
         np.testing.assert_array_equal(case.raters, raters)
 

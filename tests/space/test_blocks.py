@@ -1,4 +1,4 @@
-"""Values on a shelf come back as they were stored, whatever happens to other copies."""
+"""Stored values are read back unchanged, regardless of what happens to other copies."""
 
 from __future__ import annotations
 

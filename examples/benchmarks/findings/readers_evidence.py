@@ -1,4 +1,4 @@
-"""Measure how often findings name raters with simulated errors, and raters who agree.
+"""Measure how often findings name raters with simulated errors, and how often agreeing raters.
 
 The data are LIDC's nodules (4 radiologists, in mm), BU-BIL's crowds (7 workers, in pixels),
 KiTS21's annotations (3, with several labels) and registered hippocampus atlases (15, with two
