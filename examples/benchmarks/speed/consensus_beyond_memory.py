@@ -1,5 +1,4 @@
-"""Measure Consensus on volumes larger than memory: processor time relative to memory, and peak
-memory.
+"""Measure processor time and peak memory of Consensus on volumes larger than memory.
 
     python -m examples.benchmarks.speed.consensus_beyond_memory --folder /scratch
 
