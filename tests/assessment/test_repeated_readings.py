@@ -217,8 +217,8 @@ def test_intervals_cover_in_repeated_draws(cases):
 
 
 def test_the_next_reading_is_what_leaving_one_out_moved_and_less():
-    # On this row of voxels, leaving out a rater at either end of the range changes one voxel of the
-    # vote by half.
+    # One row of voxels and four raters: leaving out any rater resolves the tie, which changes the
+    # vote by half a voxel.
     rows = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 1, 0], [1, 0, 0, 0, 0]], np.uint8)
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(rows)))
     found = next_reading(patterns, 1)

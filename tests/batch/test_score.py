@@ -142,7 +142,7 @@ def test_one_submission_is_not_called_the_highest(study: Path, capsys: Any) -> N
 def test_a_submission_as_good_as_readers_is_not_surely_above_or_below(
     study: Path, capsys: Any
 ) -> None:
-    for number in (1, 3, 5):  # the other readers are still better than these readers
+    for number in (1, 3, 5):  # in the other cases, the submission remains better than the readers
         write(study / f"subs/fair/c{number}.nii.gz", ball(6 + 0.3 * number))
     words = ["score", READERS_PATTERN, "--submission", "net=subs/fair/{case}.nii.gz", "-o", "out"]
     assert main(words) == 0

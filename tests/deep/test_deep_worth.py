@@ -291,7 +291,9 @@ def test_an_image_unlike_the_training_is_noticed_in_execute(worthy):
 
 @pytest.fixture
 def hasty(monkeypatch):
-    """Train without a given number of iterations, and evaluate after every second one."""
+    """Return settings without a number of iterations, with which every second iteration is
+    evaluated.
+    """
     monkeypatch.setattr("itk_consensus.deep.training._EVALUATED_EVERY", 2)
     monkeypatch.setattr("itk_consensus.deep.training._USUAL_ITERATIONS", 10)
     monkeypatch.setattr("itk_consensus.deep.training._PATIENT_SHARE", 0.0)

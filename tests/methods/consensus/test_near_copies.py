@@ -56,8 +56,8 @@ def test_copies_of_many_labels_are_found():
 
 
 def test_without_two_witnesses_nobody_is_a_copy():
-    """With two raters, it is unknown who copied; with three, two other raters would be needed
-    for comparison.
+    """With two raters, it is unknown who copied; for comparison, two others are needed who
+    differ from each other.
     """
     drawn = STRUCTURE_SETTINGS["organ 3D"](0).raters
     assert near_copies(encoded(drawn[[0, 0]])) == [[0], [1]]
