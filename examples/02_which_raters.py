@@ -11,7 +11,9 @@ import itk_consensus as ic
 
 
 def main() -> None:
-    """Rate four radiologists with STAPLE and by their overlap with the consensus."""
+    """Assess four radiologists with STAPLE, and by the overlap of their masks with the
+    consensus.
+    """
     images = ic.sample_case()
     names = [f"radiologist {number}" for number in range(1, 1 + len(images))]
 

@@ -28,8 +28,8 @@ def volume_histogram(dose: np.ndarray, contour: sitk.Image) -> np.ndarray:
 
 
 def main() -> None:
-    """Plan on the consensus of a nodule, with and without a margin; evaluate on 40 sampled
-    contours.
+    """Plan on the consensus of a nodule, with and without a margin; evaluate both plans on 40
+    sampled contours.
     """
     readers = ic.sample_case("LIDC-IDRI-0023")
     fuser = ic.ConsensusFilter()

@@ -6984,7 +6984,7 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renami
         Accept proposals whose Dice is at least this value.
     """
 def plan_agreement(structures: Mapping[str, Sequence[Any]], tolerances: Mapping[str, float] | None = None, *, fuser: LabelFusionFilter | None = None, names: Sequence[str] | None = None) -> PlanAgreement:
-    """Measure the agreement of readers about each structure that at least two of them drew.
+    """Measure the agreement between readers on each structure that at least two of them drew.
 
     Parameters
     ----------

@@ -228,7 +228,7 @@ def find_cut(
         Voxels that are counted; unanimous background is excluded, so that its amount has no effect.
     """
     # With an initial threshold of one half, structures that most raters miss would never be found;
-    # but marks on which hardly two raters agree are not such structures.
+    # but marks on which hardly two raters agree do not count as such structures.
     begin = min(0.5, found.answer.max() / 2) if found.common >= LEAST_COMMON else 0.5
     chosen = found.answer > begin
     cut = Cut(0.0, 1.0, 0.5)
@@ -302,7 +302,7 @@ def _box_size(radii: Floats) -> list[int]:
 
 
 class Answer(NamedTuple):
-    """Result for a label around disputed voxels, and its difference from the threshold."""
+    """Result for one label around the disputed voxels, and its difference from the threshold."""
 
     box: tuple[slice, ...]
     answer: Floats

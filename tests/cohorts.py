@@ -50,7 +50,7 @@ def cohort(number: int, first: int = 0, kind: str = "ordinary") -> list[Case]:
 
 
 def columns(cases: list[Case]) -> tuple[list[Any], list[Any], list[list[Any]]]:
-    """Return the arguments of Calibrate: vote fractions, true masks, raters."""
+    """Return vote fractions, true masks and raters, as arguments of Calibrate."""
     return [c.fraction for c in cases], [c.truth for c in cases], [c.raters for c in cases]
 
 

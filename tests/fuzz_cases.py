@@ -176,7 +176,7 @@ def _draw_raters(rng: np.random.Generator, family: str, large: bool) -> list[Any
 
 
 def _softened(rng: np.random.Generator, array: Any) -> Any:
-    """Return probabilities that mostly favour the rater's label; some are certain."""
+    """Return probabilities that are usually highest for the rater's label; some are 0 or 1."""
     if array is None:
         return None
     sure = rng.choice([0.5, 0.6, 0.9, 1.0], array.shape)
@@ -354,8 +354,8 @@ def _check_laws(case: Case, rng: np.random.Generator) -> None:
     whole = not given and all(array is not None for array in case.raters)
     if "unanimity" in laws and whole and _is_plain(case) and (case.raters[0] == 1).any():
         stack = np.stack(case.raters)
-        # EM may overrule raters who agree by chance; if all raters agree everywhere, no method
-        # may.
+        # EM may overrule raters who agree by chance, but if all raters agree everywhere, no method
+        # may do so.
         agreed = np.full(stack[0].shape, len(stack) > 1 and (stack == stack[0]).all())
         filter_ = case.filter()
         filter_.Execute(case.images())

@@ -27,7 +27,9 @@ def _mask(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
 
 
 def check_image_among_raters(rng: np.random.Generator, _folder: Path) -> str:
-    """Check that every filter detects noise of any type at any position."""
+    """Check that every filter detects a noise image, of any type and at any position among the
+    raters.
+    """
     shape = tuple(rng.integers(12, 30, int(rng.choice([2, 3]))).tolist())
     noise = rng.normal(0, 10 ** rng.uniform(2, 4), shape)
     kind = rng.choice(["i2", "i4", "u2", "f4"])

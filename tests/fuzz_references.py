@@ -13,9 +13,9 @@ from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilte
 from itk_consensus.core.errors import ConsensusError
 
 Array = np.ndarray[Any, Any]
-#: Possible faults of a reference; None: no fault.
+#: Possible faults of a reference; None for no fault.
 FAULTS = (None, "fraction", "NaN", "negative", "organs", "empty", "again", "circular", "swapped")
-#: With these faults, a calibration must not continue.
+#: With these faults of the references, a calibration must raise an error.
 REFUSED = {"fraction", "NaN", "negative", "organs", "again", "swapped"}
 
 

@@ -16,8 +16,8 @@ SPACING = (0.8, 0.7, 2.5)  # x, y, z
 
 
 def check_series(rng: np.random.Generator, folder: Path) -> str:
-    """Read a series: each pixel is within a tenth of a voxel of its position, or the series is
-    rejected.
+    """Check that a series is either rejected, or read with each pixel within a tenth of a voxel
+    of its position.
     """
     number = int(rng.integers(2, 30))
     slices = write_series(folder / "series", (number, 12, 14), SPACING)

@@ -190,9 +190,7 @@ def _check_answers(folder: Path, pattern: str, method: str, names: list[str]) ->
 
 
 def _named_alike(folder: Path) -> str:
-    """Give each rater a folder and all their files the same name; return the pattern that
-    matches them.
-    """
+    """Give each rater a folder, and all files the same name; return a pattern that matches them."""
     for path in list(folder.glob("*/*.nrrd")):
         path.with_suffix("").mkdir()
         path.rename(path.with_suffix("") / "seg.nrrd")

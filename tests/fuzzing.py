@@ -50,7 +50,7 @@ ODD_PLACES = ("in0", "folder", "pipe", "link", "missing/deep/out")
 
 @dataclass
 class Tally:
-    """Numbers of outcomes."""
+    """Counts of outcomes, and lists of failed and of slow cases."""
 
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
     failures: list[str] = field(default_factory=list)
@@ -121,7 +121,7 @@ def _write_inputs(case: Case, rng: np.random.Generator, folder: Path, suffix: st
         path = folder / f"in{number}{suffix}"
         try:
             sitk.WriteImage(make(array, "SimpleITK", metadata=False), str(path), bool(number % 2))
-        except RuntimeError:  # the format does not hold this type or dimension
+        except RuntimeError:  # the format cannot store this voxel type or dimension
             path = folder / f"in{number}.nrrd"
             sitk.WriteImage(make(array, "SimpleITK", metadata=False), str(path))
         if rng.random() < 0.1:
@@ -168,8 +168,8 @@ def run_damage(seed: int, numbers: range) -> Tally:
 
 
 def run_stores(seed: int, numbers: range) -> Tally:
-    """Run batches and runs to stores that are interrupted and whose files are damaged in
-    between.
+    """Run batches, and runs that write to a store; interrupt them, and damage their files before
+    they are resumed.
     """
     tally = Tally()
     for number in numbers:
@@ -196,7 +196,9 @@ def run_references(seed: int, numbers: range) -> Tally:
 
 
 def run_entries(seed: int, numbers: range) -> Tally:
-    """Test images among raters, earlier results, and formats that lose information."""
+    """Test unusual inputs and outputs: images passed as raters, earlier results, and formats that
+    lose information.
+    """
     tally = Tally()
     for number in numbers:
         rng = np.random.default_rng([seed, number, 4])
@@ -252,7 +254,7 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    # After the last line, itk's types may fail during interpreter shutdown (also with torch
+    # Exit without interpreter shutdown, during which ITK's wrapped types may crash (also with torch
     # loaded).
     outcome = _main()
     sys.stdout.flush()

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE = "base"
 KINDS = (BASE, *EXTRAS)
 
-#: Kinds that are always tested: those in the README, and DICOM.
+#: Kinds of installs that are always tested: those in the README, and DICOM.
 OFTEN = (BASE, "plot", "dicom")
 
 #: Files of a checkout that are not sources.
@@ -40,7 +40,7 @@ def call(*command: str | Path) -> None:
 
 
 def pip(python: Path | str, *words: str | Path) -> None:
-    """Return the pip of the running Python, for use on another environment."""
+    """Run the current Python's pip on another environment."""
     call(sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, *words)
 
 

@@ -1,4 +1,4 @@
-"""Every call of a compiled kernel, for tests that observe them."""
+"""Interception of all calls of compiled kernels, for tests."""
 
 from __future__ import annotations
 

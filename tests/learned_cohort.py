@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-#: For each rater, by how many voxels it draws too wide, and how much its contour varies.
+#: For each rater, the number of voxels by which contours are too far outside, and their variation.
 HABITS = ((0.0, 0.4), (2.0, 0.8), (2.2, 0.8), (-0.6, 0.8))
-#: Raters who differ only at random.
+#: Raters who differ only by random errors.
 ALIKE = ((0.0, 0.9),) * 4
 SIDE = 44
 

@@ -12,5 +12,5 @@ AT_LENGTH = bool(os.environ.get("ITK_CONSENSUS_AT_LENGTH"))
 
 
 def by_length(usual: Length, at_length: Length) -> Length:
-    """Return the usual value or, with ITK_CONSENSUS_AT_LENGTH=1, the value for long tests."""
+    """Return the usual value or, if ITK_CONSENSUS_AT_LENGTH is 1, the value for long tests."""
     return at_length if AT_LENGTH else usual

@@ -39,7 +39,7 @@ VALUES: dict[str, Any] = {
 UNREADABLE_BY_GDCM = ("UV", "SV", "OD", "OL", "OV")
 #: Tags of positions, which outputs intentionally keep.
 GEOMETRY = (0x00200032, 0x00200037)
-#: The kind of a file and its character set: their own tests plant them one by one.
+#: Tags of the kind of a file and of its character set; separate tests change them one by one.
 KIND = (0x00080005, 0x00080016, 0x00080060)
 
 _WORDS = (NAME, "Jakobäus", "Lätitia", "侏儒鼻", "雅各", "ツヴェルクナーゼ", "ヤコブ")

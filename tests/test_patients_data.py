@@ -171,7 +171,7 @@ def test_no_output_of_any_fuser_tells_the_patient(
 def test_reports_and_statistics_tell_nobody(
     masks: list[sitk.Image], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also tested in notebooks: a report, the agreement and a band, as text and as HTML."""
+    """A report, the agreement and a band are tested, as text and as HTML for notebooks."""
     with nothing_is_told(caplog) as texts:
         agreement = ic.AgreementFilter()
         agreement.Execute(masks)
@@ -609,7 +609,7 @@ def test_what_a_file_is_gets_named_in_terms_of_the_standard_only(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A name in place of a modality, a class or a character set is not quoted."""
+    """If a modality, a class or a character set is replaced by a name, the name is not quoted."""
     value = VALUES["UI"] if tag == 0x00080016 else NAME
     for source in (*series.iterdir(), contours[0], segmentations[0]):
         one = pydicom.dcmread(source)

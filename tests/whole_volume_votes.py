@@ -80,8 +80,8 @@ class WholeVotes:
         return np.where(self.inside, chosen.reshape(self.inside.shape), BACKGROUND)
 
     def mixing(self, ties: TieRule) -> Floats:
-        """Return (K, K) mean shares far from contours; background counts within reach of other
-        votes.
+        """Return (K, K) mean shares of voxels far from contours; only background within reach of
+        other votes is counted.
         """
         said = self.decide(self.smoothed(), ties, 1e-12)
         size = [2 * int(4.0 * s + 0.5) + 1 for s in sigmas(self.sigma, self.spacing)]

@@ -22,7 +22,7 @@ _SETS = {
 
 
 def truth_in_short() -> str:
-    """Return a numbered list: each method's gain or loss by data set, compared with
+    """Return a numbered list of the gain or loss of each method by data set, compared with
     alternatives.
     """
     return "\n".join(f"{at}. {text}" for at, text in enumerate(_sentences(), 1))

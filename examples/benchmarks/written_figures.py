@@ -283,7 +283,9 @@ _CASE_GB = 5 * 160 * 192 * 160 / 1e9
 
 
 def beyond_memory_table(rows: list[dict[str, Any]]) -> str:
-    """Processor time and memory of Consensus from store to store, of the vote, and in memory."""
+    """Format processor time and memory of the vote and of Consensus from store to store, and of
+    Consensus in memory.
+    """
     names = {"vote": "MajorityVote", "memory": "Consensus in memory", "store": "Consensus"}
     lines = ["| | volume | CPU s | ns per voxel | of memory | peak GB |", "|---" * 6 + "|"]
     for row in rows:
@@ -398,8 +400,8 @@ def real_atlases() -> str:
 
 
 def reader_findings() -> str:
-    """Format how often findings about raters identify planted errors, and accuse raters who
-    agree.
+    """Format how often findings identify raters with simulated errors, and how often they concern
+    raters who agree.
     """
     results = kept("findings/readers_evidence.json")
     head = f"Kept from `{results['run']['command']}` at {_of_run(results)}."
@@ -479,7 +481,7 @@ _FUSED = {
 
 
 def lesion_tables() -> str:
-    """Format the lesion tables: objects found, Dice with missed lesions, kidneys, LIDC, speed."""
+    """Format the lesion tables: object F1, Dice with missed lesions, kidneys, LIDC, and speed."""
     results = kept("lesions/lesion_evidence.json")
     parts = [f"Kept from `{results['run']['command']}` at {_of_run(results)}."]
     for title, entries in (("Object F1", results["objects"]), ("Dice", results["masks"])):

@@ -60,7 +60,9 @@ def careful_row(number: int) -> tuple[str, ...]:
 
 
 def careful() -> Rows:
-    """Compute the table with an estimated prior, which moves the best threshold to the middle."""
+    """Compute the table with an estimated prior, with which the best threshold is near the
+    middle.
+    """
     return {number: careful_row(number) for number in PUBLISHED}
 
 

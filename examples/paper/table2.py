@@ -33,7 +33,9 @@ def start_prior(seed: int, start: int) -> float:
 
 
 def compute_seed(number: int, seed: int) -> tuple[float, float, float]:
-    """Return the share of starts > 1 nat below the best, and the ranges of likelihood and Dice."""
+    """Return the share of starts more than 1 nat below the best, and the ranges of
+    log-likelihood and Dice.
+    """
     truth = ellipsoid_phantom(seed=seed).truth
     votes = Votes.of(paper_raters(truth, number, seed))
     results = [
@@ -86,8 +88,8 @@ def main() -> None:
     columns = {"paper": PUBLISHED, "ours": compute(), "careful": careful()}
     title = "Table 2. Twenty starts of STAPLE (10 seeds)"
     print_side_by_side(title, "J", MEASURES, columns)
-    # Cases with several optima: raters who switched labels, and estimation from disputed voxels
-    # only.
+    # Print cases with several optima: raters who switched labels, and estimation from disputed
+    # voxels only.
     restricted = {"Variant": "restricted"}
     variants = {
         "U(0,1)": careful(InitializationRange=(0, 1)),

@@ -1,8 +1,8 @@
-"""Families of readers on which nothing was chosen, for reporting from seed 3000 on.
+"""Simulate families of readers on which nothing was chosen, for reporting from seed 3000 on.
 
-Thresholds of one noisy image, repeated slices, masks rotated by registration, and a tube that
-readers follow only partly. Earlier families (a leaking tool, missing lobes, a coarse grid) have
-been used for choosing since.
+Readers use different thresholds of one noisy image, repeat slices, have masks rotated by
+registration, or follow a tube only partly. The earlier families (a leaking tool, missing lobes, a
+coarse grid) have since been used for choosing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _SPACING = (2.0, 1.0, 1.0)
 
 
 def leaking_case(seed: int) -> SpacedCase:
-    """Five readers; for each, a region-growing tool leaks with a probability of .35."""
+    """Simulate five readers whose region-growing tool leaks with a probability of .35 for each
+    reader.
+    """
     rng = np.random.default_rng(seed)
     radii = [rng.uniform(5, 7), rng.uniform(9, 12), rng.uniform(9, 12)]
     truth = ellipsoid_mask(_SHAPE, radii, [12, 22, 28])
@@ -34,7 +36,9 @@ def leaking_case(seed: int) -> SpacedCase:
 
 
 def lobes_case(seed: int) -> SpacedCase:
-    """Five readers of an organ with three lobes; each omits a small lobe in one of four cases."""
+    """Simulate five readers of an organ with three lobes, each of whom omits a small lobe in one
+    of four cases.
+    """
     rng = np.random.default_rng(seed)
     body = ellipsoid_mask(_SHAPE, [6, 12, 12], [12, 28, 28])
     angles = rng.uniform(0, 2 * np.pi) + np.array([0.0, 2.2])
@@ -52,7 +56,9 @@ def lobes_case(seed: int) -> SpacedCase:
 
 
 def coarse_case(seed: int) -> SpacedCase:
-    """Four readers on a grid twice as coarse in-plane, each with an error on one side."""
+    """Simulate four readers on a grid twice as coarse in-plane, each of whom makes an error on
+    one side.
+    """
     rng = np.random.default_rng(seed)
     radii = [rng.uniform(5, 8), rng.uniform(10, 16), rng.uniform(8, 14)]
     truth = ellipsoid_mask(_SHAPE, radii, [12, 28, 28])
@@ -63,9 +69,10 @@ def coarse_case(seed: int) -> SpacedCase:
 
 
 def threshold_case(seed: int) -> SpacedCase:
-    """Five readers with different thresholds of one noisy image, who keep the largest component.
+    """Simulate five readers with different thresholds of one noisy image.
 
-    They use the same image, so they share the errors that its noise causes.
+    They keep the largest component. They use the same image, so they share the errors caused by its
+    noise.
     """
     rng = np.random.default_rng(seed)
     radii = [rng.uniform(5, 8), rng.uniform(9, 14), rng.uniform(9, 14)]
@@ -81,7 +88,9 @@ def threshold_case(seed: int) -> SpacedCase:
 
 
 def interpolated_case(seed: int) -> SpacedCase:
-    """Four readers who draw on every third slice, each from another one on, and repeat it."""
+    """Simulate four readers who draw on every third slice, starting from different slices, and
+    repeat it.
+    """
     rng = np.random.default_rng(seed)
     radii = [rng.uniform(6, 10), rng.uniform(9, 13), rng.uniform(9, 13)]
     tilt = np.linspace(-6, 6, _SHAPE[0])[:, None, None] * rng.uniform(0.5, 1.5)
@@ -98,7 +107,7 @@ def interpolated_case(seed: int) -> SpacedCase:
 
 
 def tilted_case(seed: int) -> SpacedCase:
-    """Five copies of a long organ, each rotated by a few degrees, as by registration."""
+    """Simulate five copies of a long organ, each rotated by a few degrees, as by registration."""
     rng = np.random.default_rng(seed)
     truth = ellipsoid_mask(_SHAPE, [6, rng.uniform(5, 8), rng.uniform(14, 20)], [12, 28, 28])
     turned = [
@@ -109,7 +118,9 @@ def tilted_case(seed: int) -> SpacedCase:
 
 
 def pruned_case(seed: int) -> SpacedCase:
-    """Six readers of a tube that becomes thinner, each of whom stops somewhere along it."""
+    """Simulate six readers of a tube that becomes thinner, each of whom stops somewhere along
+    it.
+    """
     rng = np.random.default_rng(seed)
     phase, height = rng.uniform(0, 2 * np.pi), rng.uniform(6, 12)
     z, y, x = np.indices(_SHAPE)
@@ -126,7 +137,7 @@ def pruned_case(seed: int) -> SpacedCase:
     return SpacedCase(truth, np.array(raters), _SPACING)
 
 
-#: Families that were used for reporting once, and for choosing since.
+#: Families that were used for reporting once, and for choosing since then.
 SEEN_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {
     "leaking tool": leaking_case,
     "lobes left out": lobes_case,

@@ -29,8 +29,8 @@ from examples.simulation.structure_settings import (
 )
 from itk_consensus.core.array_types import Mask
 
-#: With these errors, the volumes of labels of a hundred voxels differ twofold between readers, as
-#: in reality.
+#: Contour errors with which readers' volumes of labels of a hundred voxels differ twofold, as in
+#: reality.
 NEIGHBOUR_ERRORS: dict[str, Any] = {"displacement": 0.9, "bias": 0.3, "smoothness": 6.0}
 
 
@@ -117,7 +117,8 @@ def small_neighbours_case(
     )
 
 
-#: Readers of a test case: like those of the calibration, all copies of one, or twice as rough.
+#: Kinds of readers of a test case: like those of the calibration, all copies of one, or twice as
+#: rough.
 READERS = ("unchanged", "copies", "rough")
 ORGAN_VOLUME = (40, 56, 56)
 

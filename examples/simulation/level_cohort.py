@@ -1,4 +1,4 @@
-"""Simulate small cases, cheap enough to test guarantees on thousands of them.
+"""Simulate small cases, which are fast enough to test guarantees on thousands of them.
 
 A structure consists of the points at which a level function (in mm) is negative. Each reader or
 ensemble member adds a shared error, an individual error and an individual constant; all have a

@@ -103,7 +103,7 @@ def absent_case(seed: int, readers: int, drawers: int) -> SpacedCase:
 
 
 def several_empty_case(seed: int, readers: int, empty: int) -> SpacedCase:
-    """Simulate a present structure that some readers left empty."""
+    """Simulate a structure that is present, but for which some readers left the mask empty."""
     truth = blob(seed)
     raters = contour_error_raters(truth, readers, seed, **COARSE_ERRORS)
     raters[:empty] = False
@@ -231,7 +231,9 @@ SLIP_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {
 
 
 def styles_case(seed: int) -> SpacedCase:
-    """Simulate five readers with different styles: wide, tight, smooth, rough, and accurate."""
+    """Simulate five readers with different styles: large, small, smooth, rough, and accurate
+    contours.
+    """
     wide, tight, smooth = (1.5, 0.8, 8.0), (-1.5, 0.8, 8.0), (0.0, 1.5, 16.0)
     rough, by_the_book = (0.3, 1.2, 2.5), (0.0, 0.5, 6.0)
     return _drawn_by([wide, tight, smooth, rough, by_the_book], seed)

@@ -118,7 +118,7 @@ def spatial_raters(
 
 
 def heterogeneous_raters(truth: Mask, seed: int, qualities: Sequence[Quality]) -> Mask:
-    """Simulate raters with independent voxel noise only, one (sensitivity, specificity) each.
+    """Simulate raters with independent voxel noise only, each with its own performance.
 
     These raters satisfy the model of STAPLE exactly.
     """

@@ -147,7 +147,9 @@ def anisotropic_case(seed: int) -> SpacedCase:
 
 
 def drawn_case(seed: int, step: int) -> SpacedCase:
-    """Simulate five raters, two of whom draw `step` voxels too wide (negative: too narrow)."""
+    """Simulate five raters, two of whom draw contours `step` voxels too far outside (negative:
+    inside).
+    """
     truth = disc_phantom(18, shape=PLANE).truth
     raters = contour_error_raters(truth, 5, seed, **COARSE_ERRORS)
     change = binary_dilation if step > 0 else binary_erosion

@@ -1,4 +1,4 @@
-"""Simulate reader errors caused by tools rather than by hand; for one report, from seed 3800 on.
+"""Simulate errors caused by tools rather than by hand, for one report on seeds from 3800 on.
 
 The tools are slice interpolation in three directions, atlases warped onto the patient, clickable
 tiles, and display windows that show a blurred edge at different places. The size of the errors is

@@ -36,11 +36,12 @@ class LabelRecord(Part):
     consensus: Annotated[float, _VOLUME]  #: Volume of the consensus
     #: Dice of each rater with the vote of the others.
     left_out: Annotated[tuple[float | None, ...], Each(optional(Real(0.0, 1.0)))]
-    #: Interval of another rater's expected volume; None if it was not requested.
+    #: Prediction interval for the volume drawn by another rater; None if it was not requested.
     expected: Annotated[tuple[float, ...] | None, optional(Each(Real()))]
     #: `ChanceTerms.numbers` for this label against the rest, by region.
     chance: Annotated[Mapping[str, tuple[float, ...]], Members(Each(Real()))]
-    #: Expected change by one more reading: share of the voxels, and volume; None for one rater.
+    #: Expected change in the consensus due to one more reading: the share of voxels that change,
+    #: and the change in volume; None with a single rater.
     next_reading: Annotated[tuple[float, ...] | None, optional(Each(Real(0.0)))]
 
 

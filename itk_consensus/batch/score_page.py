@@ -61,7 +61,9 @@ def score_page(study: StudyScores, links: Mapping[str, str], left_out: Sequence[
 
 
 def verdict(study: StudyScores) -> str:
-    """Describe in one or two sentences which submission has the highest Dice, and how certainly."""
+    """Describe in one or two sentences which submission has the highest Dice and how certain this
+    is.
+    """
     part = study.main_part
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     order = study.ranking(part, "dice").ranks
@@ -95,7 +97,7 @@ def verdict(study: StudyScores) -> str:
 
 
 def _apart(distance: Interval) -> str:
-    """Describe a difference from the readers' score, and whether it is sure."""
+    """Describe the difference from the readers' score and whether it is significant."""
     side, bounds = "above", (distance.low, distance.high)
     if distance.value < 0:
         side, bounds = "below", (-distance.high, -distance.low)

@@ -93,7 +93,9 @@ def _adjudicate(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def decision_words(record: ReviewRecord) -> str:
-    """Describe how many disputes were decided (and for the consensus), and how many are open."""
+    """Describe how many disputes were decided, how many of these in favour of the consensus, and
+    how many are still open.
+    """
     decisions = record.decisions
     kept = sum(one.choice == "consensus" for one in decisions.values())
     open_ = f"; {record.undecided} open, left as the consensus has them" if record.undecided else ""
@@ -125,6 +127,8 @@ def _compare(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def output_of(arguments: argparse.Namespace) -> Output:
-    """Return the output to check before the work; an image format is also tested by writing."""
+    """Return the output that is checked before processing starts; for an image format, the check
+    includes a trial write.
+    """
     is_image = not arguments.output.name.lower().endswith((".seg.nrrd", ".dcm"))
     return Output("--output", arguments.output, "u1" if is_image else None)

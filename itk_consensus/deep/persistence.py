@@ -84,7 +84,7 @@ def pack_checkpoint(trainer: Trainer) -> bytes:
 
 
 def resume(trainer: Trainer, contents: bytes, path: str) -> None:
-    """Restore the state of a training from its checkpoint."""
+    """Restore the state of a training run from its checkpoint."""
     tensors, description = unpack(contents, path)
     _check_kind(description, "checkpoint", path)
     for name, here in _describe_training(trainer).items():
@@ -157,10 +157,10 @@ def _describe(model: ConsensusModel) -> dict[str, Any]:
 
 
 def _describe_worth(model: ConsensusModel) -> dict[str, Any]:
-    """Describe how a finished training was evaluated."""
+    """Describe how the trained model was evaluated."""
     return {
-        # Pairs are used instead of an object, whose keys would be sorted: the first fuser is the
-        # fallback.
+        # Stored as a list of pairs, because the keys of a JSON object would be sorted and the order
+        # matters: the first fuser is the fallback.
         "gain": model.gain
         and {"by_truth": model.gain.by_truth, "over": [*map(list, model.gain.over.items())]},
         "likeness": model.likeness and asdict(model.likeness),

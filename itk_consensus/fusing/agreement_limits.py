@@ -3,8 +3,8 @@
 The limits of agreement are taken from published reader studies. The limits for detecting gross
 errors are based on our own data: `examples/benchmarks/findings/readers_evidence.py` prints how
 often they detect simulated errors, and how often they raise a false alarm about raters who agree.
-They were chosen on the even cases of LIDC and of BU-BIL's crowds, and results are reported for the
-odd ones.
+They were chosen on the even-numbered cases of LIDC and of the crowdsourced part of BU-BIL; results
+are reported for the odd-numbered cases.
 """
 
 from __future__ import annotations
@@ -47,16 +47,18 @@ class AgreementLimits:
     #: A rater drew a different structure if the mean Dice with the others is below this fraction of
     #: the mean Dice among the others.
     apart_dice: float = 0.65
-    #: The same fraction for one label out of many, for which some rater is always far off.
+    #: The same limit when there are many labels: for some of them, one rater will usually differ
+    #: greatly.
     apart_in_one_label: float = 0.25
     #: A rater's mask is tested for being mirrored or shifted if its distance to the others (1 -
     #: Dice) is at least this many times the distance among the others, and its Dice is lower by at
-    #: least this much ...
+    #: least this much.
     suspect_times: float = 1.3
     suspect_dice: float = 0.03
-    #: ... and is reported as such if the remaining distance to the others is at most this many
-    #: times the distance among the others, and the recovered Dice is at least this fraction of the
-    #: missing Dice, this amount, and this fraction of the total distance.
+    #: The mask is reported as mirrored or shifted if, after realignment, its distance to the others
+    #: is at most `explained_times` times the distance among the others, and its Dice has risen by
+    #: at least `explained_share` of its deficit relative to the others' Dice, by at least
+    #: `least_gain`, and by at least `displaced_share` of its original distance.
     explained_times: float = 1.5
     explained_share: float = 0.5
     least_gain: float = 0.05

@@ -33,7 +33,7 @@ from itk_consensus.space.boxes import Box, bounding_box, grow_box, intersection
 MOST_BYTES = 2_000_000
 #: Maximum number of disputes in the review record embedded in the page.
 _MOST_DISPUTES = 1000
-#: Crops with more voxels are not tried, since they would hardly fit and compression is slow.
+#: Larger crops are not tried, since they are unlikely to fit and compression is slow.
 _MOST_VOXELS = 40_000_000
 #: Maximum number of rows in the table of disputes; the record contains the others as undecided.
 _MOST_ROWS = 200

@@ -10,8 +10,8 @@ from itk_consensus.core.constraints import Choice, Integer, Real, Text, optional
 from itk_consensus.review.decisions import CONFIDENCES, Decision, Runs
 from itk_consensus.storage.record import Each, Part
 
-#: Decide disputes; confirm what was painted in one; reopen (unlock) one; discard what was painted
-#: in one; paint; undo the last action; redo it.
+#: Kinds of action: decide disputes; confirm, reopen (unlock) or discard the painting of a dispute;
+#: paint; undo or redo the last action.
 ACTIONS = ("decide", "confirm", "reopen", "discard", "paint", "undo", "redo")
 
 _TEXT = Text(may_be_empty=True)

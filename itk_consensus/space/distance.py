@@ -32,8 +32,8 @@ def signed_distance(
         Mask, non-zero inside. In 4D the first axis indexes independent volumes.
     spacing : sequence of float
         Voxel size per array axis.
-    dtype : float32 or float64
-    dtype : float32 or float64
+    dtype : float32 or float64, optional
+        Type of the result.
     """
     inside = np.ascontiguousarray(np.asarray(mask) != 0).view(np.uint8)
     sizes = [float(size) for size in spacing]

@@ -24,7 +24,7 @@ from itk_consensus.storage.files import read_bytes, write_text
 
 SCHEMA_VERSION = 1
 LARGEST_RECORD = 64 * 2**20
-"""Characters; a case takes about a hundred of them."""
+"""Maximum length of a record in characters; a case takes about a hundred."""
 
 P = TypeVar("P", bound="Part")
 R = TypeVar("R", bound="Record")

@@ -1,4 +1,4 @@
-"""Margins reported as sentences for a plan, with the sides on which readers draw larger."""
+"""Margins for treatment plans, reported in sentences that name the sides drawn larger."""
 
 from __future__ import annotations
 

@@ -91,7 +91,9 @@ def test_raters_who_share_errors_are_found(sound):
 
 
 def test_copies_are_no_correlated_raters_and_make_none(sound):
-    """Previously, copies made each other look infallible, and two independent raters similar."""
+    """Previously, copies made each other appear infallible, and made two independent raters appear
+    similar.
+    """
     for copies in ([sound[2]], [sound[0], sound[0]]):
         found = diagnose([*sound[:5], *copies], Variant="advanced")
         assert found["near-identical raters"].severity == "note"
@@ -208,7 +210,7 @@ def test_more_background_is_the_padded_table(sound):
 
 
 def far_off():
-    """Return five raters of a line, nearly all of whose marks STAPLE Basic accepts."""
+    """Return five raters of vessels, nearly all of whose marks STAPLE Basic accepts."""
     case = STRUCTURE_SETTINGS["vessels 3D r1"](0)
     return case.raters
 
@@ -368,7 +370,9 @@ def test_diagnostics_of_a_smoothed_vote_describe_the_smoothed_map(sound):
 
 
 def in_every_em_filter(raters) -> dict[str, object]:
-    """Yield the assessment of each filter that estimates raters by EM, or under the same model."""
+    """Yield the assessment of each filter that estimates rater performance by EM or in the same
+    model.
+    """
     images = [np.asarray(rater, np.uint8) for rater in raters]
     filters = {
         "STAPLE": itk_consensus.STAPLEImageFilter(Variant="advanced"),

@@ -41,7 +41,9 @@ def balls() -> list[Any]:
 
 
 def test_the_added_path_is_the_outline_of_the_consensus_that_a_reader_lacks() -> None:
-    """Counted by hand: the outline of a box of 10 x 10 pixels has 36, in each of four slices."""
+    """Counted by hand: the outline of a box of 10 x 10 pixels consists of 36 pixels in each of four
+    slices.
+    """
     same, wider, apart = box(5, 10), box(5, 12), box(25, 10)
     lengths = added_paths([same, wider, apart], box(5, 10))
     # The wider reader lacks the right side except for its two corners.

@@ -97,7 +97,7 @@ def test_images_are_scored_as_their_arrays_and_readers_are_their_own_best_sample
     assert own.energy_distance == pytest.approx(0, abs=1e-12)
     consensus = ic.score_against_readers(share, readers, [vote.GetLabelImage()])
     samples = ic.score_against_readers(share, readers, ic.SampleSegmentations(vote, 16))
-    # A single contour cannot represent the differences of readers; samples can.
+    # A single contour cannot represent the differences between readers; samples can.
     assert samples.energy_distance < consensus.energy_distance
     assert np.isnan(ic.score_against_readers(share, readers).energy_distance)
     with pytest.raises(InputError, match=r"probability must lie in \[0, 1\]"):

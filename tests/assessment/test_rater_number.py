@@ -65,8 +65,9 @@ def test_the_variance_of_a_median_is_that_of_tables(raters, variance):
 
 @pytest.mark.parametrize("family", ["disc", "lesions", "thick slices"])
 def test_five_raters_foretell_what_eight_are_worth(family):
-    """Predict from five raters what eight achieve; compare with eight of nine other raters
-    against the ninth.
+    """From five raters, the Dice of a fusion of eight raters with another rater is predicted.
+
+    It is compared with the Dice between eight of nine other raters and the ninth.
     """
     cohort = [masks(seed, 14, family) for seed in range(3000, 3030)]
     curve = ic.rater_number_curve([readers[:5] for readers in cohort])

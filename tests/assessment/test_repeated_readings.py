@@ -130,7 +130,7 @@ def test_planted_variances_are_found():
     assert found.cases == pytest.approx(25, rel=0.2)
     assert found.interaction == pytest.approx(2.25, rel=0.1)
     assert found.readings == pytest.approx(1, rel=0.1)
-    # Eight raters determine their own variance only roughly.
+    # With only eight raters, the variance between raters is estimated imprecisely.
     assert 0.5 < found.raters < 12
 
 
@@ -217,7 +217,8 @@ def test_intervals_cover_in_repeated_draws(cases):
 
 
 def test_the_next_reading_is_what_leaving_one_out_moved_and_less():
-    # One row with four raters: leaving out either end changes half a tie.
+    # One row of voxels and four raters: leaving out any rater resolves the tie, which changes the
+    # vote by half a voxel.
     rows = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 1, 0], [1, 0, 0, 0, 0]], np.uint8)
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(rows)))
     found = next_reading(patterns, 1)

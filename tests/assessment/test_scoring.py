@@ -30,15 +30,15 @@ SHARE = np.mean(READ, axis=0)
 
 def test_soft_dice_is_that_worked_out_by_hand():
     p = np.array([1, 0.5, 0.5, 0, 0, 0, 0, 0])
-    # Sums: of p s 1 + .5 + 1/3, of p 2, and of s 3.
+    # The sum of p s is 1 + .5 + 1/3, the sum of p is 2, and the sum of s is 3.
     assert rules.soft_dice(p, SHARE) == pytest.approx(2 * (1.5 + 1 / 3) / 5)
     assert rules.soft_dice(np.zeros(3), np.zeros(3)) == 1
 
 
 def test_qubiq_dice_is_that_worked_out_by_hand():
     p = READ[1].astype(float)
-    # At thresholds .1 to .3 four voxels are marked by some reader (3 of 4: Dice 6/7), at .4 to .6
-    # three (1), at .7 to .9 two (4/5).
+    # At thresholds .1 to .3 the readers' map has four voxels, three of which the mask contains
+    # (Dice 6/7); at .4 to .6 it has three (Dice 1), and at .7 to .9 two (Dice 4/5).
     assert rules.threshold_averaged_dice(p, SHARE) == pytest.approx((6 / 7 + 1 + 4 / 5) / 3)
 
 
@@ -52,7 +52,7 @@ def test_curvas_dice_and_confidence_are_those_worked_out_by_hand():
 
 
 def test_curvas_calibration_error_is_that_worked_out_by_hand():
-    # Confidences .9 (right), .9 (wrong), .61 (right), .61 (right): bins 45 and 30.
+    # The confidences are .9 (right), .9 (wrong), .61 (right) and .61 (right), in bins 45 and 30.
     p = np.array([[0.1, 0.9, 0.61, 0.39], [0.9, 0.1, 0.39, 0.61]])
     found = rules.multiclass_calibration_error(p, np.array([1, 1, 0, 1]))
     assert found == pytest.approx((2 * abs(0.9 - 0.5) + 2 * abs(0.61 - 1)) / 4)
@@ -112,7 +112,7 @@ def image(array, spacing=(0.5, 0.5, 2.0)):
 
 
 def study(cases=6, seed=0):
-    """Return readers who vary, a submission as good as the best, and one that is too large."""
+    """Return varying readers, a submission as good as the best one, and one that is too large."""
     rng = np.random.default_rng(seed)
     readers, fair, wide = {}, {}, {}
     for number in range(cases):
@@ -169,7 +169,7 @@ def test_a_missing_case_is_scored_as_empty_and_said():
         found = ic.score_study(readers, submissions, surfaces=True)
     rows = [row for row in found.of_cases() if row["missing"]]
     assert [(row["case"], row["scored"], row["dice"]) for row in rows] == [("case1", "wide", 0)]
-    # The diagonal of 16 x 16 x 6 mm.
+    # The length of the image's diagonal: 16 x 16 x 6 mm.
     assert rows[0]["hausdorff95_mm"] == pytest.approx(math.hypot(16, 16, 6))
     assert json.loads(found.to_json())["missing"] == {"case1": ["wide"]}
 
@@ -283,7 +283,8 @@ def test_a_label_of_one_readers_one_file_enters_no_mean():
                for one in texts)  # fmt: skip
     assert any(one.startswith("case case2: bob says label 255 where the others say label 1")
                for one in texts)  # fmt: skip
-    # Asked for by name, it is scored, and the mean says of what it is.
+    # If its name is given, the structure is scored, and the mean is labelled as covering all
+    # structures.
     with pytest.warns(ic.ConsensusWarning):
         asked = ic.score_study(readers, submissions, structures={1: "organ", 255: "other"})
     assert list(asked.parts.values()) == ["organ", "other", "all structures"]

@@ -1,5 +1,5 @@
-"""Every finding states who, what, where and what to do, without contradictions in one
-assessment.
+"""Every finding states who, what, where and what to do, and the findings of an assessment do not
+contradict each other.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def nothing(maps: Maps) -> None:
     pass
 
 
-#: The planted error, the rule that detects it, and the verdict.
+#: The simulated error, the rule that detects it, and the verdict.
 SLIPS: dict[str, tuple[Callable[[Maps], None], str, str]] = {
     "nothing": (nothing, "", "use"),
     "mirrored": (mirrored, "mirrored mask", "look"),
@@ -91,15 +91,15 @@ SLIPS: dict[str, tuple[Callable[[Maps], None], str, str]] = {
     "every second slice": (every_second_slice, "gaps between slices", "look"),
 }
 
-#: With these methods a mirrored mask, or swapped labels, can empty the result, which is a
-#: graver finding.
+#: With these methods a mirrored mask, or swapped labels, can empty the result, which is a more
+#: serious finding.
 LOSING = {("shape-average", slip) for slip in ("mirrored", "swapped", "elsewhere")}
 
 #: This method numbers instances itself, so labels have no meaning and each mask is several
 #: objects.
 INSTANCES = "instance-consensus"
 
-#: Errors in the second label, which filters for one label do not see.
+#: Errors in the second label, which single-label filters cannot detect.
 OF_TWO_LABELS = ("swapped", "half absent")
 
 
@@ -129,7 +129,7 @@ def test_a_sentence_has_all_its_numbers_and_says_what_to_do(kind: tuple[str, str
     assert len(named.what) < 220
     if kind[1] not in ("fine", "unchecked", "many", "unknown", "one", "noise") and words.do:
         assert named.do[-1] in ".?"
-    # Findings do not refer to each other, and name readers.
+    # Findings refer to readers by name and do not refer to each other.
     assert not re.search(r"another finding|that decides|rater \d|reader \d", named.sentence)
     for name in named.names:
         assert name in named.sentence
@@ -172,8 +172,8 @@ BLAMELESS = ("presence", "cut at the border", "near-identical raters")
 
 
 def reads_well(found: Diagnostics) -> None:
-    """Check that there are no duplicates, no contradictory findings, no consequence without a
-    cause.
+    """Check that findings are neither duplicated nor contradictory, and that the cause of every
+    consequential finding is listed.
     """
     said = [one.what for one in found.noted]
     assert len(said) == len(set(said))
@@ -276,7 +276,9 @@ def test_two_groups_are_told_apart_in_their_sentence() -> None:
 
 @pytest.mark.parametrize("rule", ["swapped structures", "swapped labels", "mirrored mask"])
 def test_a_swap_stands_before_near_copies_of_the_same_grade(rule: str) -> None:
-    """A wrong file comes first, so it is one of the first two findings."""
+    """A mask with swapped labels is listed before near-copies of the same severity, so that it is
+    always among the two findings that decide the verdict.
+    """
     copies = Finding("near-identical raters", 1, "look", (0, 1))
     swap = Finding(rule, 0.8, "look", (2,), about="raters")
     grave = Finding("empty result", 0.0, "do not use")
@@ -318,7 +320,9 @@ def test_a_slip_explains_why_the_result_differs_from_the_vote() -> None:
 
 
 def test_a_reader_whom_staple_lets_outvote_the_others_is_named() -> None:
-    """One of five readers draws three voxels too wide, and STAPLE follows this reader."""
+    """One of five readers draws three voxels too far outside, and the result of STAPLE follows
+    this reader.
+    """
     case = SLIP_SETTINGS["5 readers, one three wider"](0)
     maps = [reader.astype(np.uint8) for reader in case.raters]
     wide = int(np.argmax([one.sum() for one in maps]))

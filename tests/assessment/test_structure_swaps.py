@@ -122,7 +122,7 @@ def test_a_name_that_nobody_else_uses_contradicts_none() -> None:
         "links": [None, None, left],
     }
     assert not structure_swaps(places)
-    # But a name that the other readers use, too, does.
+    # A name that the other readers use as well does contradict.
     places["right"][2], places["links"][2] = left, None
     (found,) = structure_swaps(places)
     assert (found.reader, found.used, found.meant) == (2, ("right",), ("left",))

@@ -1,5 +1,5 @@
-"""A batch does not overwrite files it did not create, and a case is done only with files of one
-run.
+"""A batch does not overwrite files it did not create, and a case is done only if its files are
+of one run.
 """
 
 from __future__ import annotations
@@ -197,8 +197,8 @@ def answers(folder: Path, case: BatchCase) -> list[np.ndarray]:
 def test_a_run_that_was_stopped_after_its_consensus_leaves_nothing_that_counts_as_done(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 27, item 4: after plan X, and plan Y killed after writing its consensus, a second
-    run of plan X reported the case as done and kept the result of Y.
+    """Issue 27, item 4: plan X was run, and plan Y was killed after writing its consensus. A
+    second run of plan X then reported the case as done and kept the result of Y.
     """
     case = find_cases("in/{case}/{rater}.nii.gz")[0]
     few, many = plans(folder)

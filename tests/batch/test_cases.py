@@ -130,7 +130,8 @@ def test_names_become_folders_of_their_own() -> None:
             "PFC",
         ),
         ("sub-001_hemi-L_space-orig_rater-b_dseg.nii", "sub-001_hemi-L_space-orig", "b"),
-        # Entities in any order; if both are present, the rater's own entity takes precedence.
+        # Entities may be in any order; if both are present, the entity of the rater takes
+        # precedence.
         ("desc-a_sub-01_ses-2_dseg.nii.gz", "sub-01_ses-2", "a"),
         ("sub-01_rater-b_desc-manual_dseg.nii.gz", "sub-01_desc-manual", "b"),
     ],

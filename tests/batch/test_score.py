@@ -31,7 +31,7 @@ def ball(radius: float) -> np.ndarray[Any, Any]:
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write six cases with three readers, and an accurate and a too large submission."""
+    """Write six cases with three readers, an accurate submission, and one that is too large."""
     monkeypatch.chdir(tmp_path)
     for number in range(6):
         radius = 4.5 + 0.3 * number
@@ -70,7 +70,7 @@ def test_a_study_leaves_tables_a_page_and_what_a_paper_prints(study: Path, capsy
     page = Path("out/index.html").read_text(encoding="utf-8")
     assert "fair has the highest Dice" in page
     assert "https://" not in page
-    # Run again: its own files are replaced without a message.
+    # If the command is run again, it replaces its own files without a message.
     assert main(WORDS) == 0
 
 
@@ -142,7 +142,7 @@ def test_one_submission_is_not_called_the_highest(study: Path, capsys: Any) -> N
 def test_a_submission_as_good_as_readers_is_not_surely_above_or_below(
     study: Path, capsys: Any
 ) -> None:
-    for number in (1, 3, 5):  # the others stay better than the readers
+    for number in (1, 3, 5):  # in the other cases, the submission remains better than the readers
         write(study / f"subs/fair/c{number}.nii.gz", ball(6 + 0.3 * number))
     words = ["score", READERS_PATTERN, "--submission", "net=subs/fair/{case}.nii.gz", "-o", "out"]
     assert main(words) == 0
@@ -234,7 +234,7 @@ def test_readings_of_one_rater_give_repeatability_and_are_not_fused(
     assert float(found["ICC(2,1) of volume"]["value"]) == pytest.approx(1)
     assert float(found["Fleiss' kappa, all voxels"]["value"]) == pytest.approx(1)
     assert {row["raters"] for row in rows("out/cases.csv")} == {"2"}
-    # The same input from a list.
+    # The same input is now given by a list of files.
     lines = ["case,reading,raters"]
     for number in range(4):
         for reading in "21":

@@ -35,7 +35,7 @@ READERS = ("anna", "ben", "chris")
 
 
 def write_study(folder: Path, cases: int = 4) -> dict[str, dict[str, np.ndarray]]:
-    """Write two structures by three readers; ben over-segments, and chris did not read the last
+    """Write two structures by three readers, of whom ben over-segments and chris omits the last
     case.
     """
     z, y, x = np.indices((6, 24, 26))
@@ -254,7 +254,7 @@ def test_the_index_says_first_which_cases_may_be_used_and_what_failed(tmp_path: 
 
 
 def test_the_index_says_who_deviates_most_over_the_study(tmp_path: Path) -> None:
-    """Who deviates stood below all cases, in a table without a sentence."""
+    """The deviating reader was only named below all cases, in a table without an explanation."""
     write_study(tmp_path / "in")
     for file in (tmp_path / "in").glob("*/ben.nii.gz"):
         wide = sitk.BinaryDilate(sitk.ReadImage(str(file)) == 1, (3, 3, 1))

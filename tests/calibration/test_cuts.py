@@ -59,7 +59,9 @@ def pool(family, number, *, bias, soft):
 
 
 def gains_of(scores, number, repetitions):
-    """Return the mean gain of learned cut-offs on the other cases, for each repetition."""
+    """Yield the mean gain of a learned cut-off over one half, on the cases not used for learning,
+    for each repetition.
+    """
     rng = np.random.default_rng(0)
     for _ in range(repetitions):
         order = rng.permutation(len(scores))
@@ -89,7 +91,7 @@ def test_a_cut_gains_where_there_is_a_bias_and_loses_nothing_where_there_is_none
 
 
 def tight(number=12):
-    """Return readers who all draw too tightly, as arguments of Calibrate."""
+    """Return readers who all draw too small, as arguments of Calibrate."""
     cases = [level_case(seed, "thick slices", bias=1.5) for seed in range(number)]
     return [case.members.mean(axis=0) for case in cases], [case.truth for case in cases]
 

@@ -39,7 +39,7 @@ def masks(seed, shape=(6, 12, 13)):
 
 
 def of_arrays(consensus, reference, spacing=SIDES):
-    """Return a case with these masks."""
+    """Return a case with this consensus and reference."""
     return ProbabilityCase(
         (consensus.astype(float),), spacing, reference=reference.astype(np.uint16)
     )
@@ -90,7 +90,7 @@ def test_a_case_is_covered_with_its_own_margin_and_no_smaller_one(seed, share, d
 def test_a_ratio_makes_the_margin_longer_along_the_patient():
     consensus, reference = np.zeros((2, 9, 9, 9), bool)
     consensus[4, 4, 4] = True
-    reference[1, 4, 4] = True  # 3 slices of 3 mm apart
+    reference[1, 4, 4] = True  # 3 slices away, i.e. 9 mm
     case = of_arrays(consensus, reference, (3.0, 1.0, 1.0))
     assert margin_scores(case, OUTWARD).margins == (9.0,)
     assert margin_scores(case, replace(OUTWARD, craniocaudal_ratio=2.0)).margins == (4.5,)

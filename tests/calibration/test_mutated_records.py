@@ -1,4 +1,4 @@
-"""However a record was modified, it is either used as written or rejected in one line."""
+"""A modified record is either used as written or rejected with a one-line error."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ def ball(radius, shape, spacing):
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), SPACING])
 def test_area_of_a_ball_is_nearly_four_pi_r_squared(spacing):
     shape = tuple(int(50 / step) for step in spacing)
-    # The area of a plane with normal n1 >= n2 >= n3 is multiplied by n1 + .414 n2 + .318 n3: at
-    # most 13 % too much on cubes. Counting faces would give n1 + n2 + n3: 50 % too much for a
+    # The area of a plane with normal n1 >= n2 >= n3 is overestimated by the factor n1 + .414 n2 +
+    # .318 n3, at most 13 % on cubes. Counting faces would give n1 + n2 + n3, 50 % too much for a
     # ball.
     assert contour_area(ball(20, shape, spacing), spacing) == pytest.approx(
         4 * np.pi * 20**2, rel=0.15
@@ -50,7 +50,7 @@ def test_area_of_flat_faces_is_exact():
     slab[4:7] = True
     inner = contour_area(slab, SPACING)
     faces, rim = 2 * 200 * 200, 4 * 200 * 3 * 2.5
-    # Only at the edges, where faces meet, does the area differ from the sum of the faces.
+    # The area differs from the sum of the faces only at the edges, where faces meet.
     assert inner == pytest.approx(faces + rim, rel=0.02)
 
 

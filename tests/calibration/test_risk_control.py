@@ -48,7 +48,7 @@ def test_coverage_of_continuous_scores_is_the_closed_form_quickly():
 
 def _coverage_follows_beta(n, alpha, draws):
     rng = np.random.default_rng(1)
-    # A uniform score's coverage is the threshold itself.
+    # For uniform scores, coverage equals the threshold.
     coverage = [conformal_threshold(rng.random(n).tolist(), alpha) for _ in range(draws)]
     rank = conformal_rank(alpha, n)
     law = beta(rank, n + 1 - rank)

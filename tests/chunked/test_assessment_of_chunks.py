@@ -1,4 +1,6 @@
-"""Findings, verdict and agreement of volumes in chunks, from tables of votes: those of memory."""
+"""Findings, verdict and agreement of volumes in chunks, computed from tables of votes, equal those
+of volumes in memory.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,15 @@ SHAPE = (22, 25, 28)
 
 
 def smooth(rng: np.random.Generator, sigma: float) -> NDArray[Any]:
-    """Noise of variance one."""
+    """Return smooth noise of unit variance."""
     found = gaussian_filter(rng.standard_normal(SHAPE), sigma, mode="wrap")
     return np.asarray(found / found.std())
 
 
 def readers(seed: int) -> list[NDArray[np.uint8]]:
-    """Five readers of two structures: one drew nothing, is a copy, or is mirrored."""
+    """Return masks of two structures by five readers, the last of which is empty, a copy, or
+    mirrored.
+    """
     rng = np.random.default_rng(seed)
     truth = smooth(rng, 3.0)
     drawn = [np.digitize(truth + 0.3 * smooth(rng, 1.0), [0.7, 1.5]) for _ in range(5)]
@@ -44,7 +48,7 @@ def readers(seed: int) -> list[NDArray[np.uint8]]:
 def both(
     filter_: type[LabelFusionFilter], seed: int
 ) -> tuple[LabelFusionFilter, LabelFusionFilter]:
-    """The filter after an Execute in memory, and after one of chunks."""
+    """Return a filter executed on arrays in memory, and one executed on chunks."""
     given = readers(seed)
     mask = (smooth(np.random.default_rng(seed), 3.0) < 1.5).astype(np.uint8)
     parameters = {"MaskImage": mask} if seed % 2 else {}
@@ -65,7 +69,8 @@ def test_chunks_have_all_findings_of_memory_that_need_no_voxels(
 
     def told(fused: LabelFusionFilter) -> dict[tuple[Any, ...], Any]:
         findings = fused.GetDiagnostics(full=False).findings
-        # A mirrored mask, which only voxels show, is else a reader far from the others.
+        # Without voxels, a mirrored mask cannot be recognised as such; its rater is then reported
+        # as deviating.
         return {
             (one.rule, one.kind, one.who, one.label): (one.severity, one.value)
             for one in findings

@@ -1,4 +1,4 @@
-"""Volumes on disk, fused block by block: the same result, whatever stops a run in between."""
+"""Volumes on disk are fused block by block, with the same result even if a run is interrupted."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def plain_store(path: Path, array: np.ndarray, form: int = 3) -> Path:
 
 
 def ome_store(path: Path, array: np.ndarray, form: int, origin: float = 3.0) -> Path:
-    """An image of two resolutions with spacing, translation and a scale of all levels."""
+    """Write an image with two resolutions, a spacing, a translation, and a scale common to all
+    levels.
+    """
     group = zarr.create_group(str(path), zarr_format=form)
     datasets = []
     for number, level in enumerate([array, array[:, ::2, ::2]]):
@@ -228,7 +230,8 @@ def test_another_plan_begins_anew(stores: list[Path], tmp_path: Path) -> None:
         if share > 0.6:
             raise KeyboardInterrupt
 
-    # One block after the other: threads would still be writing when the next run begins.
+    # Blocks are processed one after the other; threads would still be writing when the next run
+    # begins.
     with pytest.raises(KeyboardInterrupt), dask.config.set(scheduler="synchronous"):
         fuse_volumes(stores, output, ic.LabelVotingImageFilter(), block=BLOCK, report=stop)
     assert (tmp_path / "fused.zarr.partial").is_dir()
@@ -239,7 +242,7 @@ def test_another_plan_begins_anew(stores: list[Path], tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    """Two worker processes."""
+    """Start a cluster of two worker processes."""
     with dask_client(LOCAL, 2) as client:
         yield client
 
@@ -251,7 +254,7 @@ def test_a_cluster_of_this_machine_takes_a_free_port() -> None:
             other.bind(("localhost", 8787))
             other.listen()
         except OSError:
-            pass  # another process has it, which is as good for the test
+            pass  # another process uses the port, which serves the same purpose
         with dask_client(LOCAL, 1) as client:
             assert client.submit(sum, [1, 2]).result() == 3
 

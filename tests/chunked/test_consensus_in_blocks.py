@@ -39,11 +39,13 @@ from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 FILTERS = (ic.CoherenceVoteFilter, ic.ConsensusFilter)
 
-#: The largest shapes by dimension: several blocks, each smaller than the halo of bands.
+#: Largest shape for each number of dimensions: several blocks, each smaller than the halo of the
+#: bands.
 LARGEST = {2: (60, 60), 3: (30, 30, 30), 4: (3, 13, 13, 13)}
 
 
-#: Thick slices, voxels of three sizes, some so long that no scale reaches the next one.
+#: Spacings with thick slices or three different voxel sides, some of them so long that no scale
+#: reaches the next voxel.
 ANISOTROPIC = {
     2: [(2.5, 1.0), (0.7, 6.0)],
     3: [(3.0, 0.8, 0.8), (0.5, 1.1, 9.0)],
@@ -58,7 +60,7 @@ OUTPUTS = [
 
 
 class Drawn(NamedTuple):
-    """Raters of a volume, their masks, the chunks, and the size of blocks."""
+    """Raters of a volume, other inputs, chunks, and block sizes."""
 
     raters: list[Any]
     given: dict[str, Any]
@@ -69,18 +71,18 @@ class Drawn(NamedTuple):
     full_grid: int
     output: (
         tuple[str, Any] | None
-    )  #: What is asked for beside the label map: a method, and its argument
+    )  #: Output requested besides the label map: a method, and its argument
 
 
 def smooth(rng: np.random.Generator, shape: tuple[int, ...], sigma: float) -> NDArray[Any]:
-    """Smooth noise of unit variance."""
+    """Return smooth noise of unit variance."""
     found = gaussian_filter(rng.standard_normal(shape), sigma, mode="wrap")
     return np.asarray(found / max(found.std(), 1e-9))
 
 
 @st.composite
 def drawn_cases(draw: Callable[..., Any], dimension: int) -> Drawn:
-    """Structures drawn by several raters with individual errors, in uneven chunks."""
+    """Draw structures outlined by several raters with individual errors, in uneven chunks."""
     shape = tuple(draw(st.integers(min(6, n), n)) for n in LARGEST[dimension])
     number, labels = draw(st.integers(1, 7)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2999)))
@@ -116,13 +118,13 @@ def drawn_cases(draw: Callable[..., Any], dimension: int) -> Drawn:
 
 
 def _uneven(rng: np.random.Generator, size: int) -> tuple[int, ...]:
-    """One to seven chunks."""
+    """Return the sizes of one to seven chunks."""
     cuts = rng.choice(np.arange(1, size), min(size - 1, int(rng.integers(7))), replace=False)
     return tuple(int(n) for n in np.diff([0, *sorted(cuts), size]))
 
 
 def told(result: Any, output: tuple[str, Any] | None) -> tuple[Any, ...]:
-    """The label map and another output, their types and what is measured beside them."""
+    """Return the label map and another output, their types, the labels and the estimate."""
     images = [result.label_image()]
     if output is not None:
         images.append(getattr(result, output[0])(output[1]))
@@ -137,7 +139,7 @@ def told(result: Any, output: tuple[str, Any] | None) -> tuple[Any, ...]:
 
 
 def each(function: Callable[[Any], Any], given: Any) -> Any:
-    """What a function makes of an image, of each of a list, and of each value of a dictionary."""
+    """Apply a function to an image, to each image of a list, or to each value of a dictionary."""
     if isinstance(given, dict):
         return {name: each(function, one) for name, one in given.items()}
     if isinstance(given, list):
@@ -146,7 +148,7 @@ def each(function: Callable[[Any], Any], given: Any) -> Any:
 
 
 def in_memory(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> tuple[Any, ...]:
-    """What images of this spacing come to, or the error."""
+    """Return the outputs for images in memory with this spacing, or the type of the error."""
 
     def image(array: NDArray[Any]) -> sitk.Image:
         found = sitk.GetImageFromArray(array, isVector=False)
@@ -162,7 +164,9 @@ def in_memory(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> tuple[
 
 
 def in_chunks(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> tuple[Any, ...]:
-    """The same of dask arrays; volumes on disk have a spacing, a caller's arrays have none."""
+    """Return the same for dask arrays; volumes on disk have a spacing, but dask arrays have
+    none.
+    """
     given, raters = each(partial(da.from_array, chunks=drawn.chunks), [drawn.given, drawn.raters])
     fuser = filter_(**given)
     try:
@@ -180,7 +184,7 @@ def in_chunks(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> tuple[
 
 
 def check(filter_: Callable[..., LabelFusionFilter], drawn: Drawn) -> None:
-    """Raise unless the results in chunks and in memory are equal."""
+    """Check that the results in chunks and in memory are equal."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (blocked_masks, near_copies):
             patch.setattr(module, "SIDE", drawn.side)
@@ -213,7 +217,7 @@ def test_many_more_chunkings_come_to_the_bits_of_memory(
 
 
 def check_shape_average(drawn: Drawn) -> None:
-    """Raise unless averaged distances in chunks decide as in memory."""
+    """Check that shape-based averaging gives the same labels in chunks and in memory."""
     choice = np.random.default_rng(drawn.raters[0].sum() if drawn.raters[0] is not None else 0)
     filter_ = partial(
         ic.ShapeBasedAveragingFilter,
@@ -244,7 +248,7 @@ def test_many_more_shape_averages_of_chunks_are_those_of_memory(
 
 
 def ome_store(path: Path, voxels: NDArray[Any], drawn: Drawn, chunks: tuple[int, ...]) -> Path:
-    """An OME-Zarr image of some spacing."""
+    """Write an OME-Zarr image with the spacing of a drawn case."""
     group = zarr.create_group(str(path), zarr_format=3)
     group.create_array("0", shape=voxels.shape, chunks=chunks, dtype=voxels.dtype)[:] = voxels
     names = "tzyx"[-voxels.ndim :]
@@ -256,7 +260,7 @@ def ome_store(path: Path, voxels: NDArray[Any], drawn: Drawn, chunks: tuple[int,
 
 
 def in_stores(drawn: Drawn, folder: Path) -> Any:
-    """The voxels of a store that stores of this spacing are fused to, or the error."""
+    """Return the fused voxels of stores with this spacing, or the type of the error."""
     chunks = tuple(map(max, drawn.chunks))
     paths = [
         ome_store(folder / f"{number}.zarr", voxels, drawn, chunks)
@@ -274,7 +278,7 @@ def in_stores(drawn: Drawn, folder: Path) -> Any:
 
 
 def check_stores(drawn: Drawn, folder: Path) -> None:
-    """Raise unless stores come to what images in memory come to."""
+    """Check that stores and images in memory give the same label map."""
     mask = {name: image for name, image in drawn.given.items() if name == "MaskImage"}
     raters = [rater for rater in drawn.raters if rater is not None]
     drawn = drawn._replace(raters=raters, given=mask)
@@ -338,7 +342,7 @@ def test_pieces_of_blocks_are_those_of_the_whole(
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    """Two worker processes."""
+    """Start a cluster of two worker processes."""
     with (
         dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}),
         dask_client(LOCAL, 2) as client,

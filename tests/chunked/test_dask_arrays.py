@@ -1,4 +1,6 @@
-"""Dask arrays in, dask arrays out: lazily, and exactly what the same images give in memory."""
+"""Dask arrays are fused lazily to dask arrays, with exactly the results of the same images in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ WHOLE = [fuser for fuser in FUSERS if fuser().chunking == "whole"]
 
 
 def raters(labels: int = 2, number: int = 4, seed: int = 0, shape: Any = SHAPE) -> list[Any]:
-    """Balls of several labels, with individual errors of each rater."""
+    """Return masks of balls with several labels, with individual errors of each rater."""
     rng = np.random.default_rng(seed)
     grid = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"))
     truth = np.zeros(shape, np.uint8)
@@ -41,7 +43,7 @@ def raters(labels: int = 2, number: int = 4, seed: int = 0, shape: Any = SHAPE) 
 
 
 def made(fuser: type[LabelFusionFilter]) -> LabelFusionFilter:
-    """A filter with few iterations, which suffice to compare results bitwise."""
+    """Return a filter with few iterations, which suffice to compare results bitwise."""
     iterates = hasattr(fuser, "MaximumIterations")
     return fuser(MaximumIterations=5) if iterates else fuser()
 
@@ -51,7 +53,7 @@ def chunked(arrays: list[Any], chunks: Any) -> list[Any]:
 
 
 def both(fuser: LabelFusionFilter, arrays: list[Any], chunks: Any) -> list[tuple[Any, Any]]:
-    """Label maps, probabilities and entropies, in memory and in chunks."""
+    """Return the outputs in memory and in chunks, as pairs."""
     pairs = []
     for inputs in (arrays, chunked(arrays, chunks)):
         output = fuser.Execute(inputs)
@@ -70,7 +72,7 @@ def both(fuser: LabelFusionFilter, arrays: list[Any], chunks: Any) -> list[tuple
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    """Two worker processes."""
+    """Start a cluster of two worker processes."""
     with (
         dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}),
         dask_client(LOCAL, 2) as client,
@@ -181,11 +183,11 @@ def test_masks_missing_raters_and_missing_labels_are_heeded(fuser: Any) -> None:
     arrays = raters(labels=3)
     rng = np.random.default_rng(5)
     mask = rng.random(SHAPE) < 0.7
-    mask[:5] = False  # some chunks lie outside altogether
+    mask[:5] = False  # some chunks are entirely outside the mask
     seen = [rng.random(SHAPE) < 0.8, None, None, rng.random(SHAPE) < 0.5, None]
     for array in arrays:
         array[8:] = np.where(rng.random(array[8:].shape) < 0.2, 9, array[8:])
-        array[:, :, 16:] = 9  # and some are missing altogether
+        array[:, :, 16:] = 9  # and some contain only missing votes
     inputs = [arrays[0], None, *arrays[1:]]
     filter_ = fuser(MissingLabel=9, MaskImage=mask, RaterMasks=seen)
     wanted = filter_.Execute(inputs), filter_.GetLabelImage()
@@ -290,7 +292,9 @@ def test_nobody_imports_dask_unless_the_caller_did() -> None:
     ids=repr,
 )
 def test_masked_chunks_are_missing_votes_as_in_memory(fuser: LabelFusionFilter) -> None:
-    """Issue 27, item 9: masks were dropped, and half of the voxels differed."""
+    """Issue 27, item 9: masks were dropped, and half of the voxels differed from the result in
+    memory.
+    """
     rng = np.random.default_rng(3)
     gaps = [rng.random(SHAPE) < 0.4 for _ in range(4)]
     gaps[0][:5, :8] = True  # a rater without annotations in a whole chunk

@@ -1,4 +1,4 @@
-"""Zarr stores: foreign files are not lost, and damaged stores give one clear error."""
+"""Foreign files are not lost, and damaged Zarr stores give one clear error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FUSE = "fuse z0.zarr z1.zarr z2.zarr --method vote"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three raters as stores, in the current folder."""
+    """Write three raters as stores to a folder, which becomes the current one."""
     monkeypatch.chdir(tmp_path)
     for number in range(3):
         store = zarr.create_array(
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(words: str, capfd: pytest.CaptureFixture[str]) -> str:
-    """The one line in which a command is refused."""
+    """Return the single line with which a command is rejected."""
     assert main(words.split()) == 2
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("itk-consensus: ")
@@ -96,7 +96,9 @@ def test_a_store_is_written_through_links(folder: Path) -> None:
 def test_somebody_elses_folder_in_the_way_is_left_alone(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder with the name of our unfinished runs was written to, and deleted at the end."""
+    """The run wrote to a user's folder with the name of an unfinished run, and deleted it at the
+    end.
+    """
     Path("out.zarr.partial").mkdir()
     Path("out.zarr.partial/plan.json").write_text("of another program")
     Path("file.zarr.partial").touch()
@@ -109,7 +111,7 @@ def test_somebody_elses_folder_in_the_way_is_left_alone(
 
 
 def group() -> dict[str, Any]:
-    """The metadata of an OME-Zarr image."""
+    """Return the metadata of an OME-Zarr image."""
     scale = {"type": "scale", "scale": [1, 1, 1]}
     datasets = [{"path": "0", "coordinateTransformations": [scale]}]
     axes = [{"name": name, "type": "space"} for name in "zyx"]
@@ -118,7 +120,7 @@ def group() -> dict[str, Any]:
 
 
 def damaged(whole: Any) -> Iterator[Any]:
-    """Copies with another value, or none, at each place in turn."""
+    """Yield copies of JSON contents in which one value at a time is replaced, at every depth."""
     if not isinstance(whole, (dict, list)):
         return
     for key in list(whole) if isinstance(whole, dict) else range(len(whole)):
@@ -172,7 +174,9 @@ def test_damaged_chunks_pipes_and_impossible_sizes_are_refused(
 def test_after_a_damaged_chunk_nothing_is_said_of_tasks_that_are_left(
     tmp_path: Path, run_python: Any
 ) -> None:
-    """Issue 44: "Task was destroyed but it is pending!", for each chunk still to be read."""
+    """Issue 44: "Task was destroyed but it is pending!" was printed for each chunk still to be
+    read.
+    """
     for name in "ab":
         store = tmp_path / f"{name}.zarr"
         zarr.create_array(store, data=np.tri(200, dtype=np.uint8), chunks=(10, 10))

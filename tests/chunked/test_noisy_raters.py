@@ -20,7 +20,7 @@ SHAPE = (40, 50, 60)
 
 
 def noisy_raters(number: int = 24) -> list[Any]:
-    """Voxels with nearly random votes, and a block on which all agree."""
+    """Return masks with nearly random votes, except for a block on which all raters agree."""
     rng = np.random.default_rng(7)
     truth = rng.random(SHAPE) < 0.3
     raters = [truth ^ (rng.random(SHAPE) < 0.2 + 0.01 * j) for j in range(number)]

@@ -1,4 +1,4 @@
-"""Results of a stopped run are reused only if they are complete and of the same plan."""
+"""Results of an interrupted run are reused only if they are complete and have the same plan."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def stopped(
         if done > share:
             raise KeyboardInterrupt
 
-    # One block after the other: threads would still be writing when the next run begins.
+    # Blocks are processed one after the other; threads would still be writing when the next run
+    # begins.
     filter_ = filter_ or ic.MultiLabelSTAPLEImageFilter()
     with pytest.raises(KeyboardInterrupt), dask.config.set(scheduler="synchronous"):
         fuse_volumes(inputs, output, filter_, block=BLOCK, report=stop, **more)
@@ -65,7 +66,9 @@ def found(output: Path) -> Any:
 def test_a_rater_of_a_stopped_run_is_not_the_mask_of_the_next(
     stores: list[Path], tmp_path: Path
 ) -> None:
-    """Issue 27, item 5: fuse a b c was stopped, then fuse a b --mask c took up its votes."""
+    """Issue 27, item 5: after `fuse a b c` was interrupted, `fuse a b --mask c` used votes of the
+    first run.
+    """
     output = tmp_path / "out.zarr"
     stopped(stores, output, 0.7)
     one, other, mask = stores
@@ -77,7 +80,7 @@ def test_a_rater_of_a_stopped_run_is_not_the_mask_of_the_next(
 
 @pytest.mark.parametrize("kind", ["zarr", "mha"])
 def test_stores_and_files_that_were_written_over_are_read_anew(kind: str, tmp_path: Path) -> None:
-    """Issue 27, item 6: stores, and headers of files, were kept open from call to call."""
+    """Issue 27, item 6: stores and headers of files remained open between calls."""
     filter_ = ic.LabelVotingImageFilter()
     for seed, (shape, chunks) in enumerate([(SHAPE, CHUNKS), (SHAPE[::-1], (5, 8, 6))]):
         images = [np.roll(array.reshape(shape), seed, 0) for array in arrays()]
@@ -95,7 +98,9 @@ def test_stores_and_files_that_were_written_over_are_read_anew(kind: str, tmp_pa
 
 
 def test_two_runs_do_not_write_one_store(stores: list[Path], tmp_path: Path) -> None:
-    """Issue 27, item 7: both ended well, with a store that could not be read, or was a mixture."""
+    """Issue 27, item 7: both runs reported success, but the store was unreadable or contained parts
+    of both.
+    """
     output = tmp_path / "out.zarr"
     with exclusive_lock(output), pytest.raises(FileError, match="is being written by process"):
         fuse_volumes(stores, output, ic.LabelVotingImageFilter())
@@ -121,7 +126,7 @@ def damage(path: Path, how: str) -> None:
 def test_whatever_is_lost_of_a_stopped_run_is_made_again(
     how: str, share: float, stores: list[Path], tmp_path: Path
 ) -> None:
-    """Issue 27, item 12: truncated files, missing chunks or plans ended in errors or holes."""
+    """Issue 27, item 12: truncated files and missing chunks or plans caused errors or holes."""
     output, partial = tmp_path / "out.zarr", tmp_path / "out.zarr.partial"
     stopped(stores, output, share)
     files = sorted(path for path in partial.rglob("*") if path.is_file())
@@ -149,7 +154,7 @@ def test_chunks_that_are_gone_though_they_were_written_are_written_again(
 def test_a_chunk_of_an_input_that_is_lost_or_changed_between_runs_is_noticed(
     how: str, stores: list[Path], tmp_path: Path
 ) -> None:
-    """Issue 27, item 12: half of the answer was that of the input before."""
+    """Issue 27, item 12: half of the result was computed from the previous input."""
     output, images = tmp_path / "out.zarr", arrays()
     stopped(stores, output, 0.6)
     chunk = stores[0] / "c" / "2" / "1" / "0"
@@ -231,7 +236,7 @@ def test_a_store_whose_successor_was_not_there_yet_is_put_back(
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 def test_a_private_store_stays_private(stores: list[Path], tmp_path: Path) -> None:
-    """Issue 27, item 16, for stores."""
+    """Issue 27, item 16: the same for stores as for files."""
     output = tmp_path / "out.zarr"
     words = ["fuse", *map(str, stores), "-o", str(output), "--method", "vote", "--overwrite"]
     assert main(words) == 0

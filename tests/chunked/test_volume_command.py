@@ -20,7 +20,7 @@ SHAPE = (4, 6, 8)
 
 @pytest.fixture
 def stores(tmp_path: Path) -> list[str]:
-    """Three raters of labels 0 to 2; the third is a copy of the first."""
+    """Write stores of three raters with labels 0 to 2; the third is a copy of the first."""
     arrays = [np.random.default_rng(i % 2).integers(0, 3, SHAPE).astype("u1") for i in range(3)]
     paths = [tmp_path / f"{name}.zarr" for name in ("ann", "bob", "eve")]
     for path, array in zip(paths, arrays, strict=True):
@@ -118,7 +118,7 @@ def test_stores_want_a_store(
 def test_a_scheduler_that_does_not_answer_is_forgotten(
     stores: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It remained dask's default client, for which later computations waited."""
+    """The failed client remained dask's default client, for which later computations waited."""
     output = str(tmp_path / "f.zarr")
     assert run([*stores, "-o", output, "--scheduler", "nowhere"], capsys)[0] == 2
     assert dask.config.get("scheduler", None) is None
@@ -129,7 +129,7 @@ def test_a_scheduler_that_does_not_answer_is_forgotten(
 def test_workers_may_live_in_another_folder(
     stores: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Relative paths were sent to them unchanged."""
+    """Relative paths were sent to the workers unchanged."""
     monkeypatch.chdir(tmp_path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

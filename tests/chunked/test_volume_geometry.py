@@ -1,4 +1,4 @@
-"""Geometry of volumes on disk is compared by the same check as that of images in memory."""
+"""The geometry of volumes on disk is compared by the same check as that of images in memory."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_turned_output_says_so_and_keeps_its_direction(tmp_path: Path) -> None
     with pytest.warns(ConsensusWarning, match=r"0\.mha has axes that are not parallel"):
         fuse_volumes(paths, tmp_path / "fused.zarr", ic.LabelVotingImageFilter())
     assert open_volume(tmp_path / "fused.zarr").geometry.direction == TURNED
-    # So an output can be fused again with what it came from.
+    # Therefore an output can be fused again with its inputs.
     with pytest.warns(ConsensusWarning, match="not parallel"):
         fuse_volumes(
             [paths[0], tmp_path / "fused.zarr"], tmp_path / "g.zarr", ic.LabelVotingImageFilter()
@@ -116,7 +116,7 @@ def test_axes_in_another_order_are_no_same_space(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", ["yxc", "tyx"])
 def test_time_and_channels_are_not_taken_for_space(names: str, tmp_path: Path) -> None:
-    """Otherwise a smoothed vote would smooth along them."""
+    """Otherwise a smoothed vote would smooth along the time and channel axes."""
     path = store(tmp_path / "one.zarr", 0, [1.0, 1.0, 1.0], None, names)
     with pytest.raises(FileError, match=f"time or channels, got {' '.join(names)}"):
         open_volume(path)
@@ -141,7 +141,7 @@ def test_raters_of_different_types_give_what_memory_gives(
 
 
 def test_voxels_rewritten_after_a_kill_are_read_again(tmp_path: Path) -> None:
-    """Only modification times of the store's metadata were checked."""
+    """Previously, only the modification times of the store's metadata were checked."""
     path = store(tmp_path / "a.zarr", 0, [1.0, 1.0, 1.0], None)
     before = open_volume(path).content()
     chunk = next(file for file in (path / "0" / "c").rglob("*") if file.is_file())

@@ -28,7 +28,7 @@ class Terminal(io.StringIO):
 
 
 def screen(text: str) -> str:
-    """Return the last line as a terminal shows it after its carriage returns."""
+    """Return the last line as a terminal displays it after carriage returns."""
     cells: list[str] = []
     for part in text.split("\n")[-1].split("\r"):
         cells[: len(part)] = part

@@ -800,7 +800,7 @@ def test_an_output_that_appears_during_the_work_is_not_replaced(
 def test_who_might_not_read_an_output_may_not_read_the_new_one(
     masks: list[str], tmp_path: Path, suffix: str
 ) -> None:
-    """Issue 27, item 16: --overwrite changed permissions 600 to 644."""
+    """Issue 27, item 16: --overwrite changed the permissions from 600 to 644."""
     output, report = tmp_path / f"out{suffix}", tmp_path / "report.json"
     words = ["fuse", *masks, "--method", "vote", "-o", str(output), "--json", str(report)]
     assert main(words) == 0
@@ -934,8 +934,8 @@ def test_a_demo_folder_that_cannot_be_made_is_one_line(
 def test_a_report_looks_at_its_case_once(
     masks: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One call of `fuse --report` ran the findings 4 times, `near_copies` 5 and pair counts 8
-    times.
+    """One call of `fuse --report` computed the findings 4 times, `near_copies` 5 times and pair
+    counts 8 times.
     """
     asked: Counter[str] = Counter()
 

@@ -355,7 +355,7 @@ def test_a_full_disk_asks_for_no_other_output(tmp_path: Path, capfd: Any, monkey
 
     def cut_short(image: Any, path: str, *rest: Any) -> None:
         written(image, path, *rest)
-        if image.GetSize() == mask.GetSize():  # not for the trial run before the work
+        if image.GetSize() == mask.GetSize():  # not for the trial run before processing starts
             Path(path).write_bytes(Path(path).read_bytes()[:-40])
 
     monkeypatch.setattr(sitk, "WriteImage", cut_short)

@@ -83,7 +83,7 @@ def test_a_page_has_a_section_for_each_structure_on_the_ct_of_the_series(fused: 
         assert f'<h2 id="structure-{number}">{name}</h2>' in text
     assert "Grey values: lung" in text
     assert NAME.split("^")[0] not in text
-    assert "no consensus" in text  # of the node, which only one reader drew
+    assert "no consensus" in text  # of the lymph node, which only one reader drew
 
 
 def test_json_and_uncertainty_are_written_for_each_structure(fused: Path, study: Path) -> None:
@@ -242,7 +242,8 @@ def test_swapped_sides_are_named_with_both_names_and_decide(
     assert "would rise from 0.00 to 0.8" in sentence
     page = (tmp_path / "c.html").read_text("utf-8")
     assert "Parotid_L and Parotid_R the other way round" in page
-    # What the swap explains or contradicts is neither a second explanation nor a passed check.
+    # A finding that the swap explains or contradicts is neither reported a second time nor listed
+    # as a passed check.
     for contradicted in ("is mirrored", "lies ", "in the same place", "Moving no mask"):
         assert contradicted not in page
     # One of two readers determines the result.

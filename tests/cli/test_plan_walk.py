@@ -73,7 +73,7 @@ def test_five_colleagues_need_no_edit_where_proposals_are_taken_and_a_page_says_
     assert main(["info", *files, *options, "--write-names", str(plain)]) == 0
     rows = rows_of(plain)
     assert len(rows) == 5 * 8
-    # Matches that names leave open are proposed, and correctly.
+    # Matches that cannot be decided by name are proposed, and the proposals are correct.
     is_open = {row["old"] for row in rows if row["proposed"]}
     assert all(means[row["proposed"]] == means[row["old"]] for row in rows if row["proposed"])
     capsys.readouterr()

@@ -164,7 +164,7 @@ def masks(folder: Path) -> list[Path]:
 
 
 def test_what_slicer_would_run_gives_what_the_function_gives(tmp_path: Path) -> None:
-    """As in Slicer, every value of the panel is passed, except empty texts and images."""
+    """As in Slicer, every value of the panel is passed, except empty texts and missing images."""
     paths, out = masks(tmp_path), tmp_path / "out.nrrd"
     module = described("vote")
     command = [sys.executable, str(EXAMPLE)]

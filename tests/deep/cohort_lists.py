@@ -1,4 +1,4 @@
-"""Cohorts as arguments of Fit, and settings for a training that takes a second."""
+"""Cohorts as arguments of Fit, and settings for a training run that takes a second."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def truth_list(cohort: Cohort) -> list[np.ndarray]:
 
 
 def abort_after(filter_: DeepConsensusFilter, iterations: int) -> list[int]:
-    """Make a training abort itself; the returned list grows by one in each iteration."""
+    """Make a training run abort itself; the returned list grows by one in each iteration."""
     done: list[int] = []
 
     def count() -> None:

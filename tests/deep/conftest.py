@@ -38,7 +38,7 @@ def fitted(cohort: Cohort) -> DeepConsensusFilter:
 
 @pytest.fixture
 def trained(fitted: DeepConsensusFilter, tmp_path: Path) -> DeepConsensusFilter:
-    """Return a separate filter with the session's model."""
+    """Return a separate copy of the filter trained in `fitted`."""
     fitted.Save(tmp_path / "trained.model")
     filter_ = DeepConsensusFilter.Load(tmp_path / "trained.model")
     filter_.SetNumberOfThreads(1)

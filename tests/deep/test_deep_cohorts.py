@@ -1,4 +1,4 @@
-"""Cohorts that do not fit in memory, and monitored and resumed trainings."""
+"""Cohorts that do not fit in memory, and monitored and resumed training."""
 
 from __future__ import annotations
 

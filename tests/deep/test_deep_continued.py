@@ -1,4 +1,4 @@
-"""Continued trainings: from a model, and after the process was killed."""
+"""Training that is continued from a model, or after the process was killed."""
 
 from __future__ import annotations
 

@@ -136,5 +136,5 @@ def test_a_gpu_is_asked_for_tallies_once_in_a_while_and_none_is_lost(cohort, mon
     tally = trained(cohort, "set", 24)._model.rater_model.tally
     # Tallies are read at evaluations, after every two batches; none remains to be read at the end.
     assert reads == [2] * 12 + [0]
-    # One batch late, but with the same weight.
+    # The tallies are read one batch later, but have the same weight.
     np.testing.assert_allclose(tally.sum(), plain.sum(), rtol=1e-6)

@@ -1,5 +1,5 @@
-"""Requirements of the network on phantoms: a smoke test of each experiment; the full ones are
-slow.
+"""Requirements of the network on phantoms: a smoke test of each experiment; the full experiments
+are slow.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lengths import by_length
 
 pytest.importorskip("torch")
 
-# Trainings that are too short to show a gain warn about it.
+# Training runs that are too short to show a gain emit a warning.
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 

@@ -326,8 +326,8 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_before_training(cohort, 
 
 
 def test_the_best_weights_come_with_their_raters(cohort, monkeypatch):
-    # With patience 1 the training stops right after the best evaluation, so both ways must have
-    # seen the same raters.
+    # With patience 1 training stops right after the best evaluation, so both runs must have seen
+    # the same raters.
     best = DeepConsensusFilter(**QUICK)
     tallies = []
     from itk_consensus.deep.training import Trainer

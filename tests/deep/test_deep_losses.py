@@ -68,7 +68,7 @@ def test_expected_cross_entropy_is_the_mean_over_the_dirichlet():
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("weight", [0.05, 0.2, 1.0])
 def test_raw_kl_has_the_same_total_evidence_everywhere_whatever_the_truth(classes, weight):
-    """Reason for not using the printed loss: its optimum is S = K + 1 / weight at every voxel."""
+    """Reason for not using the published loss: its optimum is S = K + 1 / weight at every voxel."""
 
     def loss(log_evidence, target):
         alpha = as_voxel([1 + np.exp(log_evidence), *[1.0] * (classes - 1)])

@@ -33,7 +33,7 @@ def model_that_sees(certainty):
 
 
 def drawn_cases(copies, number=8, side=24):
-    """Return images that show the true mask, and four raters, `copies` of whom drew the same."""
+    """Return images that show the true mask, and four raters, `copies` of whom drew equal masks."""
     rng = np.random.default_rng(0)
     cases = []
     for _ in range(number):

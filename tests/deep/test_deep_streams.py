@@ -23,7 +23,7 @@ BRIEF = {**QUICK, "NumberOfIterations": 2, "BatchSize": 2}
 
 
 class Plain(torch.nn.Module):
-    """A stream without downsampling."""
+    """An image stream without downsampling."""
 
     def __init__(self, inputs=1):
         super().__init__()

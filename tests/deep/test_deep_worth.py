@@ -132,7 +132,7 @@ def test_a_gain_over_another_answer_is_one_of_dice_with_the_truth(cohort):
 
 @pytest.fixture(scope="module")
 def too_wide():
-    """Return a filter whose raters all draw two or three voxels too wide, and one of its cases."""
+    """Return a filter whose raters all draw two or three voxels too large, and one of its cases."""
     cohort = easy_cohort(20, 1, shape=(32, 32))
     wide = [
         [binary_dilation(truth, iterations=width).astype(np.uint8) for width in (2, 2, 3)]
@@ -180,7 +180,7 @@ def test_a_network_that_gained_answers_and_nothing_speaks_against_it(worthy):
 
 @pytest.mark.parametrize("mode", ["truth", "set", "joint"])
 def test_where_no_gain_is_found_the_filter_says_so_and_votes(cohort, mode):
-    """Images of noise, and a training too short to learn the raters' errors."""
+    """Images of noise, and too few iterations to learn the raters' errors."""
     filter_ = DeepConsensusFilter(**{**QUICK, "WithoutGain": "raters"}, Mode=mode)
     truths = truth_list(cohort) if mode == "truth" else None
     with pytest.warns(ConsensusWarning, match=r"\. Vote instead, or train"):
@@ -291,7 +291,9 @@ def test_an_image_unlike_the_training_is_noticed_in_execute(worthy):
 
 @pytest.fixture
 def hasty(monkeypatch):
-    """Evaluate trainings without a number of iterations after every second one."""
+    """Return settings without a number of iterations, with which every second iteration is
+    evaluated.
+    """
     monkeypatch.setattr("itk_consensus.deep.training._EVALUATED_EVERY", 2)
     monkeypatch.setattr("itk_consensus.deep.training._USUAL_ITERATIONS", 10)
     monkeypatch.setattr("itk_consensus.deep.training._PATIENT_SHARE", 0.0)
@@ -304,7 +306,7 @@ def test_training_goes_on_until_held_out_cases_improve_no_more(cohort, hasty):
     filter_.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
     history = filter_.GetTrainingHistory()
     scores = [entry["validation"] for entry in history]
-    # The learning rate decreases from the first evaluation after the warm-up that was no
+    # The learning rate decreases from the first evaluation after the warm-up that shows no
     # improvement.
     stale = next(i for i in range(2, len(scores)) if scores[i] >= min(scores[:i]))
     fall_from = history[stale]["iteration"]

@@ -43,8 +43,8 @@ def test_every_fuser_returns_a_label_map(evidence, name):
 
 @pytest.mark.slow
 def test_the_consensus_meets_its_requirements_on_a_few_fresh_seeds(evidence):
-    """At most .02 below the vote, and on average above the corrected vote in the twelve
-    settings.
+    """Consensus is at most .02 below the vote, and on average above the corrected vote, in the
+    twelve settings.
     """
     seeds = range(3900, 3908)
     ours, theirs = [], []

@@ -18,7 +18,7 @@ def bound():
 
 
 def gaussian(side, width, dimension):
-    """Return the smoothed image of a point on a ring or torus."""
+    """Return a Gaussian-smoothed point on a ring or torus."""
     point = np.zeros((side,) * dimension)
     point[(0,) * dimension] = 1
     return ndimage.gaussian_filter(point, width, mode="wrap", truncate=12) if width else point

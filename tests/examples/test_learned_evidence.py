@@ -25,7 +25,7 @@ def test_every_rule_is_tried_on_cases_that_it_did_not_see() -> None:
     tables = [tables_of(case) for case in cases(HABITS, 14)]
     found = gains(tables[:10], tables[10:], list(RULES))
     assert {len(values) for values in found.values()} == {4}
-    # One rater is right and two draw too wide, which all rules can learn.
+    # One rater is right and two draw too large, which every rule can learn.
     assert min(values.mean() for values in found.values()) > 0.02
     turned = gains(tables[10:][::-1], tables[:2], ["single"])["single"]
     np.testing.assert_allclose(turned, gains(tables[10:], tables[:2], ["single"])["single"])
@@ -59,5 +59,6 @@ def test_four_networks_gain_on_the_reported_prostates_from_ten_by_two_standard_e
     ten, twenty = [row for row in KEPT["networks"]["rows"] if row["networks"] == "all four"]
     assert (ten["learned_from"], twenty["learned_from"]) == (10, 20)
     assert ten["gain"]["learned"] > 2 * ten["error"]["learned"]
-    # From twenty one network alone is followed, whose gain varies more over cases.
+    # With twenty training cases the rule follows a single network, whose gain varies more between
+    # cases.
     assert twenty["gain"]["learned"] > ten["gain"]["learned"]

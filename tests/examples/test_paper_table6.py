@@ -28,8 +28,8 @@ def test_every_published_digit_is_reproduced_and_empty_sets_do_occur(table6):
 
 
 def test_the_filter_with_unit_voxel_is_the_papers_procedure(table6):
-    """With one image's halves as calibration and test cases, the filter yields the notebook's
-    sets voxel by voxel.
+    """With one half of an image for calibration and the other for testing, the filter reproduces
+    the notebook's prediction sets voxel for voxel.
     """
     seed = 3
     truth = table6.ellipsoid_phantom(seed=seed).truth
@@ -56,7 +56,8 @@ def test_the_filter_with_unit_voxel_is_the_papers_procedure(table6):
 def test_only_thresholds_over_images_keep_a_promise_about_images(table6):
     for target, (voxels, odds, distance) in table6.compute_corrected().items():
         assert float(voxels) < target - 50
-        # 80 test images in each of five folds have a standard error of about 4 points.
+        # With 80 test images in each of five folds, the standard error is about 4 percentage
+        # points.
         assert float(odds) > target - 8
         assert float(distance) > target - 8
 

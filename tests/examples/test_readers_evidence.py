@@ -16,8 +16,8 @@ def evidence() -> Any:
 
 
 def test_kept_rates_meet_what_was_asked_for(evidence: Any) -> None:
-    """Nine of ten planted errors are detected correctly; at most one of twenty agreeing cases
-    has findings.
+    """Nine of ten simulated errors are identified; at most one of twenty cases with agreeing
+    readers has findings.
     """
     kept = json.loads(evidence.RESULTS.read_text())
     for row in kept["slips"]:

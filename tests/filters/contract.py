@@ -1,4 +1,4 @@
-"""Inputs and parameter values of any fuser, for test_contract.py.
+"""Inputs and parameter values for any fuser, used by test_contract.py.
 
 Everything is derived from the registry and the parameter tables, so a new fuser is tested as soon
 as it is registered.
@@ -136,14 +136,16 @@ def make_host(array: np.ndarray) -> tuple[sitk.Image, np.ndarray, np.ndarray]:
 
 
 def guest_array(image: Any) -> np.ndarray:
-    """Return the voxels in the order (z, y, x)."""
+    """Return the voxels of another library's image in the order (z, y, x)."""
     if isinstance(image, nibabel.Nifti1Image):
         return np.asarray(image.dataobj).T
     return image.numpy()[0].T if isinstance(image, MetaTensor) else np.asarray(image)
 
 
 def guest_header(image: Any) -> tuple[Any, ...]:
-    """Return all of a guest except its voxels, in a form that can be compared."""
+    """Return everything except the voxels of an image of another library, in a form that can be
+    compared.
+    """
     if isinstance(image, nibabel.Nifti1Image):
         return nibabel.Nifti1Image, image.shape, image.affine.tolist()
     if isinstance(image, MetaTensor):
@@ -210,8 +212,8 @@ def capped(fuser: Fuser, iterations: int) -> dict[str, int]:
 
 
 def without_chance(fuser: Fuser) -> dict[str, int]:
-    """Return parameters without random starts, and with few enough iterations that rounding
-    cannot select an optimum.
+    """Return parameters without random starts, and with so few iterations that rounding cannot
+    determine which optimum is found.
     """
     names = {parameter.name for parameter in parameters_of(fuser)}
     return capped(fuser, 10) | dict.fromkeys(names & {"NumberOfInitializations"}, 1)
@@ -322,7 +324,7 @@ _BAD: dict[type[Kind[Any]], list[Any]] = {
 
 
 def _beyond(kind: Kind[Any]) -> list[Any]:
-    """Yield values just outside the kind's limits."""
+    """Return values just outside the kind's limits."""
     low, high = getattr(kind, "low", None), getattr(kind, "high", None)
     step = 1 if isinstance(kind, Integer) else 1e-9
     edge = getattr(kind, "exclusive", False)

@@ -48,7 +48,9 @@ def test_images_say_more_than_votes(kind: Any, case: AtlasCase) -> None:
 
 @pytest.mark.slow
 def test_images_beat_the_corrected_vote_and_noise_costs_less_than_images_gain() -> None:
-    """In images of noise, the search finds random shifts, which displace the votes."""
+    """In images of noise, the search selects random shifts, so the votes of the atlases are
+    displaced.
+    """
     gains: dict[Any, list[float]] = {LocallyWeightedVoteFilter: [], JointLabelFusionFilter: []}
     falls: dict[Any, list[float]] = {kind: [] for kind in gains}
     below = []
@@ -135,8 +137,8 @@ def test_a_search_finds_labels_that_lie_beside() -> None:
 
 
 def test_a_search_costs_no_more_than_the_image_and_a_patch_that_is_too_large_is_refused() -> None:
-    """Searching 240 mm around each voxel of a small image took 19 GB; above 65,535 steps,
-    indices overflowed.
+    """Searching 240 mm around each voxel of a small image took 19 GB, and with more than 65,535
+    shifts, indices overflowed.
     """
     rng = np.random.default_rng(9)
     target = rng.normal(size=(4, 5, 6))
@@ -358,7 +360,7 @@ def test_the_largest_power_of_equal_images_stays_finite(case: AtlasCase) -> None
 
 @every_filter
 def test_patches_from_where_nobody_annotated_leave_what_was_said_at_the_voxel(kind: Any) -> None:
-    """Previously, the result there was background with probability 0."""
+    """Where nobody had annotated the patches, the result was background with probability 0."""
     rng = np.random.default_rng(0)
     shape = (4, 6, 7)
     raters = [rng.integers(0, 3, shape).astype(np.uint8) for _ in range(3)]

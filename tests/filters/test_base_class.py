@@ -46,7 +46,7 @@ class ForgetfulFilter(UndecidedLabelMixin, LabelFusionFilter):
 
 
 class TwistedFilter(LabelFusionFilter, UndecidedLabelMixin):
-    """The same with its base classes in the other order."""
+    """A filter whose base classes are in the wrong order."""
 
     def _fuse(self, case: FusionCase) -> Fusion:
         return majority_vote(case.patterns)

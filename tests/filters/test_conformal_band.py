@@ -29,7 +29,8 @@ from itk_consensus.core.errors import (
 from itk_consensus.core.process_object import ITERATION_EVENT
 from itk_consensus.space.distance import signed_distance
 
-# Doubts about single cases, one in ten of which is flagged by chance, have separate tests.
+# Doubts about individual cases, which are raised by chance in one of ten cases, are tested
+# separately.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*of the calibration cases:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*of no use here:UserWarning"),
@@ -59,7 +60,9 @@ def band():
 
 
 def test_a_case_is_covered_exactly_when_its_score_is_within_the_threshold(band):
-    """Counted on the label map, by the definition: 95 % of foreground, 98.75 % of background."""
+    """Coverage is counted on the label map by its definition: 95 % of foreground, 98.75 % of
+    background.
+    """
     tests = cohort(FAST - N, first=N)
     (tau,) = band.GetRecord().tau
     scores = case_scores(tests)
@@ -210,7 +213,7 @@ def test_mean_false_negative_rate_is_controlled(cases, n):
         tau = risk_threshold([scored[i].distributions for i in order[:n]], 0.1)
         rates.append(scored[order[n]].distributions[1].missed_share(tau))
     assert np.mean(rates) <= 0.1 + 2 * np.std(rates, ddof=1) / len(rates) ** 0.5
-    assert np.mean(rates) > 0.02  # a band without any loss would be needlessly wide
+    assert np.mean(rates) > 0.02  # a band without any loss would be too wide
 
 
 def scored_case(case, **options):
@@ -258,7 +261,7 @@ def test_risk_threshold_of_the_filter_agrees_with_mapie():
 
 @pytest.mark.parametrize("policy", ["keep", "ambiguous"])
 def test_independent_flips_leave_empty_sets(policy):
-    """The paper states that they cannot occur; by default they become ambiguous."""
+    """According to the paper, empty sets cannot occur; by default they become ambiguous."""
     cases = cohort(4, kind="flips")
     with pytest.warns(ConsensusWarning, match="Unit voxel carries no guarantee"):
         band = calibrated(cases, Unit="voxel", Score="probability", EmptyPolicy=policy)

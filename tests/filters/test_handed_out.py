@@ -35,7 +35,7 @@ ARGUMENTS = {"rater": 0, "observed": 0, "true": 1, "label": 1, "level": 0}
 
 
 def members(value: Any) -> list[Any]:
-    """Return the direct members of a value."""
+    """Return the values that a container or an object directly contains."""
     if isinstance(value, dict):
         return list(value.values())
     if isinstance(value, (list, tuple)):
@@ -83,7 +83,7 @@ def getters(filter_: Any) -> dict[str, Any]:
 
 
 def executed(kind: Any) -> Any:
-    """Return a filter after Execute; images that it needs are noise."""
+    """Return a filter after Execute; the images that some filters need are noise."""
     images = contract.raters((8, 9, 10))
     rng = np.random.default_rng(0)
     looked_at = {

@@ -258,7 +258,7 @@ def test_patterns_are_made_once_for_all(masks):
 
 
 def blob(masks: list[np.ndarray]) -> np.ndarray:
-    """Return a mask unlike any rater's: the mirrored vote."""
+    """Return a mask unlike any rater's: the vote, mirrored."""
     return MajorityVoteFilter(TieRule="background").Execute(masks)[::-1, ::-1].copy()
 
 

@@ -158,7 +158,7 @@ def test_crowds_are_left_as_they_are(evidence):
 
 
 def test_a_line_has_no_inside_and_the_image_no_say():
-    """On real vessels, the image removed voxels on which readers agree."""
+    """On real vessels, refinement with the image removed voxels on which readers agree."""
     rng = np.random.default_rng(3)
     truth = vessel_tree((64, 64), 1.0, rng)
     raters = contour_error_raters(truth, 5, 3, displacement=0.5, bias=0.3, smoothness=4.0)

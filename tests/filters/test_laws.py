@@ -27,9 +27,9 @@ from itk_consensus.methods.registry import FUSERS
 FILTERS = (*FUSERS, JointLabelFusionFilter, LocallyWeightedVoteFilter, IntensityRefinementFilter)
 FEW = (0, 1, 6, 86)
 MANY = range(200)
-#: Filters that break ties, which are frequent in noise, by position.
+#: Filters that resolve ties, which are frequent in noise, by position.
 TIES_BY_PLACE = ("InstanceConsensusFilter",)
-#: Larger than the effects of single precision and of stopping iterations early.
+#: Tolerance, larger than the effects of single precision and of stopping iterations early.
 ROUNDING = 1e-5
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
@@ -142,7 +142,7 @@ def test_the_names_of_labels_move_no_probability(fuser: Any, seeds: Any) -> None
 
 @on_stacks()
 def test_a_mirrored_stack_has_the_mirrored_answer(fuser: Any, seeds: Any) -> None:
-    """For any filter: results do not depend on the direction of an axis."""
+    """For any filter, results do not depend on the direction of an axis."""
     if fuser.__name__ in TIES_BY_PLACE:
         pytest.skip("which of two objects with equal overlap is meant goes by place")
     for stack, rng in stacks(fuser, seeds):

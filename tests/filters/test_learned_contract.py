@@ -17,9 +17,9 @@ from itk_consensus.calibration.learned.learned_record import LearnedRecord
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
-#: Tests that do not apply: of function forms, which need a record; of probabilities, since the
-#: raters of the record gave masks; and of missing raters at other positions, which are different
-#: raters here.
+#: Tests that do not apply: those of function forms need a record; those of probabilities do not
+#: suit a record made from masks; and in those that move missing raters, each position is a
+#: different rater here.
 EXCEPT = {
     "test_calling_without_arguments_is_an_error",
     "test_parameters_by_position_follow_simpleitks_order",
@@ -40,7 +40,7 @@ EXCEPT = {
 
 @cache
 def record(raters: int) -> LearnedRecord:
-    """Return a record of a first rater without errors, and others who draw too wide."""
+    """Return a record for raters of whom the first makes no errors; the others draw too large."""
     of = cohort(6, ((0.0, 0.1), *((2.0, 0.8),) * (raters - 1)))
     filter_ = ic.LearnedFusionFilter()
     filter_.Fit(of.cases, of.truths)

@@ -1,4 +1,4 @@
-"""Crowds of ten thousand raters of ten voxels, who must not be compared pair by pair."""
+"""Ten thousand raters of ten voxels, who must not be compared pair by pair."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_crowds_are_fused_and_diagnosed(fuser: Fuser, number: int) -> None:
     filter_.Execute(crowd(number))
     found = filter_.GetLabelImage()
     if fuser is InstanceConsensusFilter:
-        # Half of all readers mark the voxels left and right of it: to a filter that matches
-        # objects, these are different objects.
+        # Half of all readers mark the two neighbouring voxels, which are different objects to a
+        # filter that matches objects.
         found = np.where(found == 1, found, 0)
     np.testing.assert_array_equal(found, TRUTH)
     findings = {finding.rule: finding for finding in filter_.GetDiagnostics().findings}

@@ -1,4 +1,4 @@
-"""Numbers beyond the range of computers, indices or scanners are parameter errors."""
+"""Numbers beyond the range of floats, indices or scanners are rejected as parameters."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_what_is_divided_by_is_not_so_small_that_answers_leave_the_doubles(
 
 @pytest.mark.filterwarnings("error")
 def test_a_rater_of_label_only_and_one_without_it_average_without_a_complaint() -> None:
-    """One distance is infinitely far inside, the other infinitely far outside."""
+    """One signed distance is minus infinity, the other infinity."""
     nothing, everything = np.zeros((4, 5), np.uint8), np.ones((4, 5), np.uint8)
     filter_ = ShapeBasedAveragingFilter(TrimFraction=0.0)
     filter_.Execute([nothing, everything, nothing])

@@ -59,7 +59,10 @@ def atlas_fuser(kind: Any) -> Any:
 
 
 def refined(noise: float) -> tuple[Any, list[np.ndarray]]:
-    """Return raters with errors at a wall, and an image of the wall or of noise."""
+    """Return a filter for intensity refinement and raters who misplace the faces of a slab.
+
+    The filter's image shows the slab or, if `noise` is large, almost only noise.
+    """
     rng, along = np.random.default_rng(8), np.arange(SHAPE[2])
     wall = np.broadcast_to((along >= 3) & (along < 9), SHAPE)
     shift = rng.choice([-1, 0, 0, 0, 0, 1], (2, 4, *SHAPE[:2], 1))

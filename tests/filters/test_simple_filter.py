@@ -167,7 +167,9 @@ def test_an_iteration_reports_every_label_or_part(fuser, parameters, times):
 
 
 def test_boundary_simple_reports_while_it_gets_ready():
-    """Votes of many labels, and edges for many raters, took seconds before iterations began."""
+    """Before iterations began, voting on many labels and computing edges for many raters took
+    seconds.
+    """
     raters = many_labels()
     plain = BoundarySIMPLEFilter()
     gated = BoundarySIMPLEFilter(Image=raters[0].astype(np.float32))

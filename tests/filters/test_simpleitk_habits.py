@@ -231,7 +231,7 @@ def aborting(make: Callable[[], Any], image: Any) -> list[str]:
 
 
 def test_abort_without_an_answer_raises_after_an_abort_event() -> None:
-    """SimpleITK's STAPLE reports no progress, but its curvature flow does."""
+    """Compared with SimpleITK's curvature flow, since its STAPLE reports no progress."""
     noise = sitk.GetImageFromArray(np.random.default_rng(0).random((8, 8, 8)).astype(np.float32))
     theirs = aborting(sitk.CurvatureFlowImageFilter, noise)
     assert theirs == ["Start", "Abort", "Delete"]

@@ -1,4 +1,4 @@
-"""Our results equal SimpleITK's wherever these are sound."""
+"""Our results equal SimpleITK's wherever SimpleITK's are correct."""
 
 from __future__ import annotations
 

@@ -105,9 +105,7 @@ def test_printing_computes_no_dask_array() -> None:
 
 
 def test_filters_are_no_sitk_process_objects_which_nobody_can_derive_from() -> None:
-    """SWIG's class has no constructor, and no metaclass through which a class could be
-    registered with it.
-    """
+    """SWIG's class has no constructor, and no metaclass with which a class could be registered."""
     assert not isinstance(ic.STAPLEImageFilter(), sitk.ProcessObject)
     assert type(sitk.ProcessObject) is type
     with pytest.raises(AttributeError, match="No constructor defined"):
@@ -271,7 +269,9 @@ def test_readers_and_filters_are_inputs_of_functions(tmp_path: Any) -> None:
 
 
 def test_itk_has_no_multi_label_staple_and_has_the_two_others() -> None:
-    """As in the wheels of itk; this package has all three, under names formed by itk's rule."""
+    """This corresponds to the wheels of itk; this package has all three, under names formed by
+    the same rule.
+    """
     assert not hasattr(itk, "multi_label_staple_image_filter")
     assert hasattr(itk, "staple_image_filter")
     assert hasattr(itk, "label_voting_image_filter")

@@ -36,7 +36,7 @@ from itk_consensus.votes.packed_votes import PackedVotes
 
 SHAPE = (8, 9, 10)
 
-#: Kernels without a loop over data that may be large.
+#: Kernels that do not loop over potentially large data.
 AT_ONCE = {"count_tiles", "unpack_bits"}  # unpacking is called tile by tile
 
 

@@ -59,8 +59,8 @@ def test_a_temperature_moves_no_voxel_of_the_band(number):
     moved, ambiguous = 0, 0
     for raw, new in zip(cases[0][half:], scaled[half:], strict=True):
         with warnings.catch_warnings():
-            # For a small object the band from STAPLE's probabilities contains all voxels, and a
-            # warning reports it.
+            # For a small object, the band from the probabilities of STAPLE contains all voxels,
+            # which a warning reports.
             warnings.filterwarnings("ignore", "ConformalBandFilter: no voxel", ConsensusWarning)
             band, again = array(before.Execute(raw)), array(after.Execute(new))
         assert before.GetDoubts() == after.GetDoubts()
@@ -72,7 +72,7 @@ def test_a_temperature_moves_no_voxel_of_the_band(number):
 
 @pytest.mark.parametrize("temperature", [0.4, 3.0])
 def test_a_temperature_moves_no_voxel_of_the_band_of_continuous_probabilities_either(temperature):
-    """Also for underconfident probabilities, which a temperature below 1 sharpens."""
+    """This also holds for underconfident probabilities, which a temperature below 1 sharpens."""
     cases = cohort(10)
     smooth = [
         sitk.Clamp(sitk.SmoothingRecursiveGaussian(c.fraction, 1.5), sitk.sitkFloat64, 0, 1)

@@ -84,7 +84,7 @@ def deep(name: str) -> tuple[Any, list[Call]]:
 
 
 def learned(name: str) -> tuple[Any, list[Call]]:
-    """Return a record with an adopted rule, from cases in which one rater draws the true mask."""
+    """Return a record with a learned rule, from cases in which one rater draws the true mask."""
     filter_ = ic.LearnedFusionFilter()
     of = cohort(6)
     with warnings.catch_warnings():
@@ -134,7 +134,7 @@ def told(answer: Any) -> Any:
 
 
 def faults(execute: Callable[..., Any], calls: Sequence[Call], number: int) -> list[str]:
-    """Return the errors of concurrent calls in several threads."""
+    """Return the errors raised by concurrent calls in several threads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = [told(execute(*call)) for call in calls]
@@ -192,7 +192,9 @@ def test_fusers_that_two_filters_share_serve_both() -> None:
 
 
 def test_measurements_belong_to_one_execute_even_while_others_finish() -> None:
-    """A rater's sensitivity and specificity are read together in a command of that call."""
+    """A command reads a rater's sensitivity and specificity; both must be from the call that
+    invoked it.
+    """
     filter_ = ic.STAPLEImageFilter()
     expected = {}
     for seed in range(THREADS):
@@ -209,7 +211,9 @@ def test_measurements_belong_to_one_execute_even_while_others_finish() -> None:
 
 
 def test_what_is_measured_is_the_last_finished_executes() -> None:
-    """The result belongs to the call of Execute that finished last, even if it started first."""
+    """Measurements are those of the call of Execute that finished last, even if it started
+    first.
+    """
     filter_ = ic.STAPLEImageFilter()
     began, may_end = threading.Event(), threading.Event()
     thread_of_long: list[int] = []

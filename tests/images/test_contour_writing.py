@@ -86,7 +86,8 @@ def test_parts_are_what_shares_an_edge_and_only_turns_are_points() -> None:
     plane[1:6, 1:6] = True
     plane[2:4, 2:4] = False  # a hole
     plane[6, 6] = True  # touches the square at a corner
-    assert sorted(map(len, outlines(plane))) == [4, 4 + 4 + 2]  # out and back
+    # 4 outer and 4 inner corners, and both ends of the bridge between them again
+    assert sorted(map(len, outlines(plane))) == [4, 4 + 4 + 2]
 
 
 def test_every_mask_comes_back_voxel_by_voxel(series: DicomSeries, tmp_path: Path) -> None:

@@ -291,7 +291,7 @@ def test_the_consensus_does_not_depend_on_what_files_carry_the_readers(
 
 
 def _binary(image: Any) -> Array:
-    """Return a label map, or the probability returned by STAPLE, as inside and outside."""
+    """Threshold a label map, or the probability returned by STAPLE, at one half."""
     return (array_of(image) > 0.5).astype(np.uint8)
 
 
@@ -377,7 +377,9 @@ def read_bodies(tmp_path_factory: pytest.TempPathFactory) -> Reader:
 def test_every_sphere_and_tube_has_the_volume_that_its_contours_enclose(
     read_bodies: Reader, grid: Grid, kind: str, diameter: float
 ) -> None:
-    """Each within 2 %, whereas testing the centres of voxels is off by up to 20 %."""
+    """Volumes are within 2 % of the true ones; if only centres of voxels were tested, they would
+    be off by up to 20 %.
+    """
     for mask, one in read_bodies(grid, kind, diameter):
         assert mask.sum() * np.prod(grid.spacing) == pytest.approx(one.volume_of_slices, rel=0.02)
 
@@ -455,14 +457,16 @@ def test_contours_traced_around_voxels_give_back_exactly_these_voxels(
 
 
 def test_of_contours_through_the_centres_of_voxels_two_sides_are_inside() -> None:
-    """Independent of rounding errors, a square through the centres 3 and 9 contains 36 voxels."""
+    """Regardless of rounding errors, a square with corners at the centres of voxels 3 and 9
+    contains 36 voxels.
+    """
     noise = np.random.default_rng(3003).uniform(-1e-6, 1e-6, (4, 2))
     square = np.array([(3.0, 3.0), (9.0, 3.0), (9.0, 9.0), (3.0, 9.0)]) + noise
     (found,) = rasterise({0: SliceContours([square])}, (1, 12, 12))
     assert found.sum() == 36
     assert found[3, 4:9].all()
     assert found[4:9, 3:9].all()
-    assert found[9].sum() + found[:, 9].sum() == 1  # from the corner, a quarter of which is inside
+    assert found[9].sum() + found[:, 9].sum() == 1  # the corner voxel, a quarter of which is inside
 
 
 def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
@@ -478,7 +482,9 @@ def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
 
 
 def test_a_line_costs_no_more_than_the_image_however_long_it_is() -> None:
-    """Two distant points took a step for every voxel between them."""
+    """The run time was proportional to the number of voxels between two points, however far
+    apart.
+    """
     far = np.array([(-1e9, 3.0), (1e9, 3.0)])
     (found,) = rasterise({0: SliceContours(lines=[far])}, (1, 6, 7))
     expected = np.zeros((6, 7), np.uint8)
@@ -495,7 +501,7 @@ def test_a_line_costs_no_more_than_the_image_however_long_it_is() -> None:
 
 
 def test_coverage_is_that_of_dense_sampling() -> None:
-    """For polygons that cross themselves and each other, and extend beyond the image."""
+    """The polygons cross themselves and each other, and extend beyond the image."""
     random = np.random.default_rng(3002)
     polygons = [random.uniform(-2, 12, (n, 2)) for n in (3, 5, 9)]
     y, x = np.mgrid[0:10, 0:11]
@@ -650,7 +656,7 @@ def test_the_command_line_fuses_dicom_into_dicom(case: Any) -> None:
 
 
 def test_missing_frames_can_be_votes_that_are_missing_on_the_command_line(case: Any) -> None:
-    """At slices with frames of only one of three readers, that reader's vote is decisive."""
+    """In slices with frames of only one of three readers, the vote of this reader is decisive."""
     series, slices, folder = case
     masks = [reader(n) for n in range(3)]
     for one in masks[1:]:
@@ -725,7 +731,7 @@ def test_a_fraction_that_is_no_number_is_refused(case: Any) -> None:
 
 
 def test_colours_and_terminology_survive_both_ways(case: Any) -> None:
-    """CIELab values follow the ICC profile, as in LCMS; codes follow pydicom."""
+    """CIELab values are computed with the ICC profile, as by LCMS; codes are those of pydicom."""
     series, _, folder = case
     liver = Code("SCT", "10200004", "Liver")
     organ = Code("SCT", "123037004", "Anatomical Structure")

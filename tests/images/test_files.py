@@ -207,7 +207,7 @@ def test_a_pair_is_never_a_header_with_the_voxels_of_another(
     replace, path = os.replace, tmp_path / name
 
     class Killed(BaseException):
-        """Raised in place of a kill, after which nothing is restored."""
+        """Exception that simulates a kill, after which nothing is restored."""
 
     moves = 0
     for last in range(5):
@@ -375,7 +375,8 @@ def test_rescaled_and_plainly_stored_nifti_are_read(tmp_path: Path) -> None:
     image = labelled()
     write_image(image, path)
     content = bytearray(gzip.decompress(path.read_bytes()))
-    content[112:116] = np.float32(0.5).tobytes()  # scl_slope: such files are read as floating point
+    # scl_slope; files with a slope are read as floating point
+    content[112:116] = np.float32(0.5).tobytes()
     path.write_bytes(content)  # without gzip, despite its name
     scaled = read_image(path)
     assert scaled.GetPixelID() in (sitk.sitkFloat32, sitk.sitkFloat64)

@@ -36,7 +36,9 @@ def test_a_part_of_a_ct_without_air_is_still_a_ct() -> None:
 
 
 def test_a_lung_is_shown_in_the_window_of_lungs() -> None:
-    """Only what lies within a lung was; lungs themselves were black in that of soft tissue."""
+    """Only structures within a lung were displayed in the lung window; lungs themselves were
+    black in the soft-tissue window.
+    """
     image = np.full((6, 30, 30), 40, np.int16)
     structure = np.zeros(image.shape, bool)
     structure[:, 8:22, 8:22] = True
@@ -55,7 +57,7 @@ def test_brain_is_what_lies_in_a_skull_without_fat_around(around: float, name: s
 
 
 def test_the_air_around_a_head_does_not_make_the_head_grey() -> None:
-    """Percentiles are computed within the body: three quarters of this MR are air."""
+    """Percentiles are computed within the body, since three quarters of this MR image are air."""
     rng = np.random.default_rng(1)
     image = rng.normal(0, 4, (10, 64, 64)).clip(0).astype(np.float32)
     image[2:8, 16:48, 16:48] = rng.uniform(300, 900, (6, 32, 32))

@@ -54,7 +54,7 @@ def dense(rings: list[Array], step: float) -> Array:
 
 
 def away(points: Array, others: Array) -> float:
-    """Return the largest distance from a point to the nearest other point."""
+    """Return the largest distance from any of the points to the nearest of the others."""
     apart = np.linalg.norm(points[:, None] - others[None], axis=2)
     return float(apart.min(axis=1).max())
 

@@ -49,7 +49,7 @@ def test_a_place_proposes_what_names_leave_open_and_takes_it_only_if_asked() -> 
     readers = {"a": has(Parotid_L=ball(LEFT)), "b": has(Parotid_L=ball(LEFT, 6.3)),
                "c": has(Volumen_7_links=ball(LEFT, 5.7))}  # fmt: skip
     matched = match_structures(readers)
-    # A number is named by only one reader, so it does not contradict.
+    # Only one reader uses a number as a name, so it contradicts no other name.
     (found,) = matched.proposals
     assert found.renamings == (("c", "Volumen 7 links"),)
     assert found.new == "Parotid L"
@@ -143,7 +143,7 @@ def test_names_are_written_edited_and_read(
     text = names.read_text(encoding="utf-8")
     row = "r2,Volumen links,Volumen links,1,Parotid_L,0.9"
     assert row in text
-    # Read unchanged, the file has no effect: proposals are not adopted.
+    # If the file is read unchanged, it has no effect: proposals are not adopted.
     assert main(["info", *study, "--per-structure", "--rename", str(names)]) == 0
     assert "only one reader has Volumen links" in capsys.readouterr().out
     edited = text.replace("Volumen links,Volumen links", "Volumen links,Parotid_L")

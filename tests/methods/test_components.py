@@ -98,7 +98,7 @@ def test_components_found_in_the_boxes_of_labels_are_those_of_the_whole_volume()
     masks = RaterMasks.from_patterns(patterns)
     decision = rng.choice(4, (12, 14, 10), p=[0.8, 0.1, 0.05, 0.05]).astype(np.int16)
     decision[3, 3, 3] = -1
-    decision[5:7, 5, 8] = 2  # where no rater marked it
+    decision[5:7, 5, 8] = 2  # label 2 at voxels at which no rater marked it
     grid = ArrayGeometry.of_shape((12, 14, 10))
     found = listed_components(masks, decision, [0, 1, 2, 3], grid)
     lost, gained, lone = [], [], np.zeros(2, int)

@@ -136,7 +136,7 @@ def test_a_field_and_consensus_levels_without_tolerance_end(masks: list[np.ndarr
 
 
 def test_independent_raters_without_tolerance_end_at_the_cap_and_say_so() -> None:
-    """EM then slows down with every iteration: the change decreases as a power of the iteration
+    """EM slows down with every iteration: the change decreases only as a power of the iteration
     number.
     """
     votes = np.array(list(itertools.product([0, 1], repeat=3)), np.uint8)

@@ -32,7 +32,7 @@ def test_every_rater_and_consensus_is_drawn_in_its_own_color(tmp_path: Path) -> 
     picture = draw(tmp_path / "a.png", [ball(2), ball(3), ball(4)], vote=ball(3), staple=ball(4))
     for color in ((0, 114, 178), (230, 159, 0), (0, 158, 115), (17, 17, 17), (215, 38, 61)):
         assert has_color(picture, color)
-    assert not has_color(picture, (204, 121, 167))  # colour of a fourth rater
+    assert not has_color(picture, (204, 121, 167))  # the colour of a fourth rater
     assert os.listdir(tmp_path) == ["a.png"]
 
 

@@ -1,4 +1,6 @@
-"""The page of several structures: first verdicts, then deviating readers, then the rest."""
+"""The page of several structures lists verdicts first, then deviating readers, then everything
+else.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ STYLE = Path(module.__file__).parent / "parts.css"
 
 
 def masks(middle: int, moved: int, who: int = 1) -> list[sitk.Image]:
-    """An ellipsoid by four readers; that of one of them, by default bob, is shifted by slices."""
+    """Return an ellipsoid drawn by four readers; one mask, by default bob's, is shifted by
+    `moved` slices.
+    """
     z, y, x = np.indices((24, 30, 34))
     found = []
     for number in range(4):

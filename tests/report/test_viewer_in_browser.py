@@ -110,7 +110,7 @@ def test_slices_are_gone_through_and_decisions_exported(
       .map(one => [one.innerText, one.getBoundingClientRect()])
       .filter(([, box]) => Math.min(box.width, box.height) < 24 || box.right > innerWidth)"""
     assert page.evaluate(small) == []
-    # They change the picture, and are restored after a reload until they are exported.
+    # Decisions change the picture, and are restored after a reload until they are exported.
     page.click("tr[data-number='1'] button")
     as_cem = drawn(page)
     page.select_option("tr[data-number='1'] select", "label:0")

@@ -34,7 +34,7 @@ def rated_maps(draw: st.DrawFn, name: str = "") -> RatedMap:
 
 
 def two_lesions() -> RatedMap:
-    """Return three raters of two lesions, one drawn wider by rater 1, the other seen only by
+    """Return three raters of two lesions, one drawn larger by rater 1, the other seen only by
     rater 2.
     """
     maps = [np.zeros((4, 12, 12), np.uint8) for _ in range(3)]

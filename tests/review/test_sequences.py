@@ -1,4 +1,4 @@
-"""Whatever the order of a reviewer's actions, no decision changes and nothing is lost."""
+"""No decision changes and nothing is lost, regardless of the order of a reviewer's actions."""
 
 from __future__ import annotations
 

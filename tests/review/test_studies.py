@@ -39,7 +39,7 @@ def test_two_adjudicators_are_compared_dispute_by_dispute_and_map_by_map(
     readers: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ann = reviewed(readers, "eve", {1: ("label", 1), 2: ("label", 0), 3: ("consensus", None)})
-    # "in" and "as the only reader who marked it" are the same decision.
+    # Choosing label 1, and choosing the only reader who marked it, are the same decision.
     bob = reviewed(readers, "max", {1: ("rater", 3), 2: ("label", 1), 4: ("label", 1)})
     assert main(["adjudicate", str(ann), "--compare", str(bob)]) == 0
     said = capsys.readouterr().out

@@ -17,7 +17,7 @@ KINDS = {
     "shifted": ({"shifted": True}, {"shift": True}),
     "flips": ({"independent_flips": True}, {"indep": True}),
 }
-# Masks only, since they do not depend on the last bit of a Gaussian filter.
+# Only masks are compared, since they do not depend on the last bit of a Gaussian filter.
 DIGESTS = {
     ("ordinary", 0): "6cb5f744e23db05a",
     ("ordinary", 5): "ab227612117896f9",
@@ -51,7 +51,7 @@ def test_arrays_are_those_of_the_reference_generator(reference, kind):
 
 def test_one_generator_draws_the_reference_sequence(reference):
     ours, theirs = np.random.default_rng(7), np.random.default_rng(7)
-    for _ in range(8):  # enough cases that some rater is cut short
+    for _ in range(8):  # enough cases that some rater omits slices at one end
         case, (_, _, raters) = conformal_case(ours), reference.make_case(theirs)
         np.testing.assert_array_equal(case.raters, raters)
 

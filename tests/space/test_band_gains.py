@@ -75,7 +75,7 @@ def test_power_is_brought_to_every_second_voxel_for_any_tile_and_number_of_threa
     found = working(threads=2)(band_powers)(field, weights, SCALES, steps, tile=tile)
     raters = mean.raters.astype(float)
     several = raters > 1 + 1e-6
-    # In the widest band, a point has the power at its own voxel.
+    # In the widest band, a point of the grid has the power at its own voxel.
     for band, brought in enumerate((to_grid, at_points)):
         square, value = mean.squares[band].astype(float), mean.values[band].astype(float)
         unbiased = (raters * value**2 - square) / np.where(several, raters - 1, 1)

@@ -1,4 +1,4 @@
-"""Values on a shelf come back as they were stored, whatever happens to other copies."""
+"""Stored values are read back unchanged, regardless of what happens to other copies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itk_consensus.space.blocks import Packed, Shelf
 
 @pytest.mark.parametrize("sizes", [(5, 3), (5, 0), (0, 5), (0, 0), (4097, 0, 1)])
 def test_stored_arrays_come_back_also_empty_ones(sizes: tuple[int, ...]) -> None:
-    """An empty array at the end was beyond the end of the file."""
+    """Previously, an empty array at the end was read from beyond the end of the file."""
     shelf = Shelf()
     values = [np.arange(size, dtype=np.float32) for size in sizes]
     places = [shelf.put((values, number)) for number in range(3)]

@@ -88,7 +88,7 @@ def raters(draw):
     if draw(st.booleans()):
         masks = masks < 0.4
     if draw(st.booleans()):
-        # Constant except in a box, which may touch the edge.
+        # The image is constant except in a box, which may touch the edge.
         corners = [sorted(draw(st.tuples(*[st.integers(0, side)] * 2))) for side in shape]
         inside = np.zeros(shape, bool)
         inside[tuple(slice(*ends) for ends in corners)] = True

@@ -29,7 +29,8 @@ def test_pieces_are_those_of_scipy_in_its_order(seed, corners):
 def test_pieces_of_equal_labels_are_those_of_scikit_image_in_its_order(seed, corners, dtype):
     rng = np.random.default_rng(seed)
     shape = rng.integers(1, 24, rng.integers(1, 4))
-    # Cells of two or more voxels, so that runs of all lengths touch without gaps, and noise.
+    # The image contains cells of two or more voxels, so that runs of all lengths touch without
+    # gaps, and noise.
     cells = np.indices(shape) // rng.integers(2, 6)
     labels = (cells * rng.integers(1, 9, (len(shape), *[1] * len(shape)))).sum(axis=0) % 4
     labels = np.where(rng.random(shape) < 0.2, rng.integers(0, 4, shape), labels)

@@ -17,7 +17,7 @@ from itk_consensus.core.work import working
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
-#: Enough voxels that each of seven threads gets a slab, one of which is shorter.
+#: With this number of voxels, each of seven threads gets a slab, one of which is shorter.
 MANY = 7 * 65_536 + 123
 
 
@@ -463,7 +463,7 @@ def test_a_large_disputed_region_is_found_by_every_number_of_threads() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("way", ["os.fork", "multiprocessing"])
 def test_the_kernels_work_after_fork(way: str, run_python: Callable) -> None:
-    """There is no thread pool for which a child process would wait in vain."""
+    """Kernels use no thread pool, whose threads would be missing in a child process."""
     answer = run_python(
         f"""
         import multiprocessing, os
@@ -535,8 +535,8 @@ def test_a_table_with_a_row_per_voxel_takes_a_few_times_the_images_bytes(
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(patterns.counts) == 20_000
-    # The parts, their union and the sorted table; unsplit, the votes alone took 32 times the
-    # memory of the images.
+    # The peak includes the parts, their union and the sorted table; without splitting, the votes
+    # alone took 32 times the memory of the images.
     assert peak < 3 * sum(array.nbytes for array in arrays)
 
 

@@ -231,5 +231,7 @@ def test_a_stack_with_other_arrays_has_no_bits_of_the_first_ones() -> None:
 
 
 def _rare(values: int) -> list[float]:
-    """Return how often each value is drawn: the first one nearly always."""
+    """Return the probability with which each value is drawn; the first one is by far the most
+    likely.
+    """
     return [1 - 1e-4 * (values - 1), *[1e-4] * (values - 1)]

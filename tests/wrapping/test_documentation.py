@@ -85,7 +85,7 @@ def test_everything_in_the_stub_is_explained() -> None:
         if not isinstance(node, (ast.ClassDef, ast.Module)):
             continue
         named = [n for n in node.body if isinstance(n, (ast.ClassDef, ast.FunctionDef))]
-        # Of several forms of a function, one has the documentation.
+        # If a function has several forms, one of them has the documentation.
         explained = {member.name for member in named if ast.get_docstring(member)}
         assert {member.name for member in named} - explained <= {"__init__"}
 
@@ -185,7 +185,7 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 
 
-#: A time, a size, a ratio or a share with two digits, which can only come from a measurement.
+#: A time, a size, a ratio or a share with two digits, which must come from a measurement.
 _MEASURED = re.compile(
     r"\d×|\b\d[\d.,]*\s?(?:ms|s|seconds|min|minutes|h|hours|kB|MB|GB|TB)\b"
     r"|(?<![\w.])0?\.\d{2,}|\d (?:times|x) (?:as|faster|slower)"

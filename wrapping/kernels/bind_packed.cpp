@@ -150,7 +150,7 @@ Bytes run_pack_bits(const Bytes& marks, std::size_t threads) {
   return bits;
 }
 
-// Returns a byte of 0 or 1 for each bit of complete stretches.
+// Unpacks each bit to a byte of 0 or 1; only whole stretches (256 voxels) are accepted.
 Bytes run_unpack_bits(const Bytes& bits) {
   const std::size_t stretches = extent_of(bits) / kLane;
   require_extent(bits, stretches * kLane);

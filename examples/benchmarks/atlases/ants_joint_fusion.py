@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Program for the other environment: reads images; writes labels, seconds and bytes. ANTs's
-#: function ignores the background when it chooses a label, so the remaining probability is
-#: assigned to it. Its own similarity measure normalises only one of the two patches; correlation
-#: is the default of the command-line program.
+#: Program for the other environment, which reads images and writes labels, seconds and bytes. The
+#: function of ANTs ignores the background when it chooses a label, so the remaining probability is
+#: assigned to the background. Its own similarity measure normalises only one of the two patches;
+#: correlation is the default of the command-line program.
 PROGRAM = """
 import json, resource, sys, time
 import ants, numpy as np
@@ -42,7 +42,7 @@ print(json.dumps(found))
 
 
 class AntsFusion(NamedTuple):
-    """Labels from ANTs, and the run time and memory that it needed."""
+    """Labels computed by ANTs, and the run time and memory required."""
 
     labels: NDArray[Any]
     wall: float  #: seconds

@@ -69,7 +69,9 @@ def filters(case: AtlasCase) -> dict[str, ic.LabelFusionFilter]:
 
 
 def print_peers(case: AtlasCase, python: str | None) -> None:
-    """Print Dice and seconds of all filters, and their speed relative to ANTs joint fusion."""
+    """Print the Dice and the run times of all filters, and their speed relative to ANTs joint
+    fusion.
+    """
     outcomes = {
         name: timed(lambda one=one: one.Execute(case.maps)) for name, one in filters(case).items()
     }

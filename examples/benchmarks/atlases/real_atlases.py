@@ -201,7 +201,7 @@ def ratios(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
 # -- alternatives, on the targets for choosing
 # -----------------------------------------------------
 
-#: Other settings of joint fusion, keyed by a description of the change.
+#: Alternative settings of joint fusion, keyed by a description of the change.
 VARIATIONS: dict[str, dict[str, Any]] = {
     "no search": {"SearchRadius": 0},
     "search 1": {"SearchRadius": 1},
@@ -261,8 +261,8 @@ ON_TOP = {
 
 
 def try_out(target: Target) -> dict[str, float]:
-    """Return the mean Dice of joint fusion: by default, with other settings, with additional
-    steps.
+    """Return the mean Dice of joint fusion with default settings, with other settings, and with
+    additional steps.
     """
     looking: dict[str, Any] = {"Image": target.image, "AtlasImages": target.images}
 
@@ -291,7 +291,7 @@ def try_out(target: Target) -> dict[str, float]:
 
 
 def choices_table(targets: dict[str, dict[str, float]]) -> str:
-    """Format Markdown: gain of each change over the default joint fusion."""
+    """Format Markdown: the gain in Dice of each change over the default joint fusion."""
     usual = np.array([found["as it comes"] for found in targets.values()])
     lines = [
         f"| {len(targets)} targets on which defaults were chosen | mean Dice | gain |",

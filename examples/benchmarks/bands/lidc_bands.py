@@ -118,7 +118,8 @@ def table(number_of_splits: int) -> dict[str, BandResult]:
     """Return a row for each kind of score."""
     cohort = held_out_cohort(nodule_files())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsensusWarning)  # expected for one in twenty cases
+        # such warnings are expected for one in twenty cases
+        warnings.simplefilter("ignore", ConsensusWarning)
         return {
             name: measure(cohort, number_of_splits, **options) for name, options in SCORES.items()
         }

@@ -71,7 +71,9 @@ def nodules(first: int = 0) -> Iterator[tuple[Masks, tuple[float, ...]]]:
 
 
 def cut_rows(repetitions: int, cases: int) -> list[Row]:
-    """Return the mean gain in Dice of learned cut-offs on other cases."""
+    """Return the mean gain in Dice of learned cut-offs over a cut-off of one half, on cases that
+    were not used for learning.
+    """
     pools: dict[str, NDArray[Any]] = {}
     for family in LEVEL_FAMILIES:
         for who, soft in (("readers", False), ("ensemble", True)):
@@ -117,7 +119,9 @@ def _cut_row(pool: NDArray[Any], repetitions: int) -> Row:
 
 
 def margin_rows(cohorts: int) -> list[Row]:
-    """Return the coverage over repeated cohorts, and its distribution for exchangeable cases."""
+    """Return the coverage of margins over repeated cohorts, and its distribution expected for
+    exchangeable cases.
+    """
     rows = []
     for family, (more, options) in FAMILIES.items():
         scores = np.empty((cohorts, max(SIZES) + TESTS))
@@ -149,8 +153,8 @@ def margin_rows(cohorts: int) -> list[Row]:
 
 
 def lidc_rows(splits: int) -> list[Row]:
-    """Return the coverage and width, on LIDC with held-out readers, of margins and bands with
-    equal guarantee.
+    """Return the coverage and width, on LIDC with held-out readers, of margins and of bands with
+    the same coverage guarantee.
     """
     scores, spreads = [], []
     for number, (masks, sides) in enumerate(nodules()):
@@ -255,7 +259,9 @@ def _masks_of(model: SampleModel, number: int) -> Masks:
 
 
 def _left_out(masks: Masks, sides: tuple[float, ...], out: int, seed: int) -> Row:
-    """Return whether the volume of a held-out reader is in the interval from the others."""
+    """Return whether the volume of a held-out reader lies within the interval predicted from the
+    other readers, and the errors of this prediction.
+    """
     others = [mask for index, mask in enumerate(masks) if index != out]
     readers = differences_of_masks(others)
     model = fit_samples(np.mean(others, axis=0), sides, readers, seed)
@@ -277,8 +283,8 @@ def _left_out(masks: Masks, sides: tuple[float, ...], out: int, seed: int) -> Ro
 
 
 def rater_rows(cases: int) -> list[Row]:
-    """Return predictions for eight raters from five, and the values measured with eight other
-    raters.
+    """Return, for each family of cases, the agreement predicted for eight raters from five, and the
+    agreement measured with eight other raters.
     """
     rows = []
     for family in LEVEL_FAMILIES:
@@ -307,8 +313,8 @@ def rater_rows(cases: int) -> list[Row]:
 
 
 def bias_rows() -> list[Row]:
-    """Return the measured bias of readers who draw a ball 2 mm too wide or too tight on the
-    cranial side.
+    """Return the measured bias of readers who draw the cranial side of a ball 2 mm too far
+    outside or inside.
     """
     steps = (1.5, 0.8, 0.8)
     shape = (34, 60, 60)
@@ -332,8 +338,8 @@ def bias_rows() -> list[Row]:
 
 
 def speed_rows(rounds: int = 3) -> list[Row]:
-    """Return the seconds for a margin and for one sample on 256 x 256 x 128 voxels (best of
-    several rounds).
+    """Return the time in seconds to compute a margin and to draw one sample on 256 x 256 x 128
+    voxels (best of several rounds).
     """
     shape = (128, 256, 256)
     truth = ellipsoid_mask(shape, (40, 70, 80))
@@ -391,17 +397,17 @@ def _lines(rows: Sequence[Row], **columns: tuple[str, Callable[[Any], str]]) -> 
 
 
 def short(value: float) -> str:
-    """Format as .912."""
+    """Format a value with three decimals, as in .912."""
     return f"{value:.3f}".replace("0.", ".", 1)
 
 
 def signed(value: float) -> str:
-    """Format as +.012."""
+    """Format a value with its sign and three decimals, as in +.012."""
     return f"{value:+.3f}".replace("0.", ".", 1)
 
 
 def mm(value: float) -> str:
-    """Format as 2.31."""
+    """Format a length with two decimals, as in 2.31."""
     return f"{value:.2f}"
 
 

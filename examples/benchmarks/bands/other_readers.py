@@ -29,9 +29,9 @@ FILTERS: dict[str, Any] = {
 
 
 class Noticed(NamedTuple):
-    """Results for the cases with one kind of readers."""
+    """Results for the cases whose readers are of one kind."""
 
-    doubted: float  #: Share of cases in which the filter doubts the readers
+    doubted: float  #: Share of cases in which the filter reports doubts about the readers
     covered: float  #: Share of cases in which 95 % of the true structure is marked
 
 

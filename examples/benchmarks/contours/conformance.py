@@ -76,7 +76,7 @@ class Case(NamedTuple):
         return float(np.linalg.norm(self.spacing))
 
     def holds(self, measure: str) -> bool:
-        """Return whether a measure on this grid is accurate to one per cent."""
+        """Return whether a measure can be accurate to one per cent on this grid."""
         if np.isinf(self.pair.radius):
             return True
         return measure not in DISTANCES and self.pair.radius >= ENOUGH_VOXELS * max(self.spacing)
@@ -114,8 +114,9 @@ def nested_spheres(small: float, large: float) -> Pair:
 
 
 def moved_spheres(radius: float, shift: float) -> Pair:
-    """Return shifted equal spheres: from a point p on one, the other is ||p - centre| - radius|
-    away.
+    """Return two equal spheres, one of them shifted.
+
+    The distance of a point p on one sphere from the other is ||p - centre| - radius|.
     """
     half = shift / 2
     lens = np.pi * (4 * radius + shift) * (2 * radius - shift) ** 2 / 12 / 1000
@@ -207,7 +208,7 @@ def ours(case: Case) -> Values:
 
 
 def simpleitk(case: Case) -> Values:
-    """Measure with SimpleITK, whose mean distance is the larger one of both directions."""
+    """Measure with SimpleITK, whose mean distance is the larger of the means in both directions."""
     overlap, distance = sitk.LabelOverlapMeasuresImageFilter(), sitk.HausdorffDistanceImageFilter()
     overlap.Execute(case.a, case.b)
     distance.Execute(case.a, case.b)
@@ -327,7 +328,9 @@ def errors(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
 
 
 def _worst(rows: list[dict[str, Any]], name: str) -> str:
-    """Format the largest error, in per cent or (distances) voxel diagonals; "-" if not measured."""
+    """Format the largest error in per cent or, for distances, in voxel diagonals; "-" if not
+    measured.
+    """
     known = [row for row in rows if row[name] is not None]
     if not known:
         return "-"

@@ -42,7 +42,9 @@ ADDED = {"sealed": "1248fef0", "sealed2": "e69386c2", "sealed3": "8eecc878", "se
 
 
 def first_reading(part: str) -> dict[str, Counter[str]]:
-    """Return how its commit's matcher classified a part's pairs of one structure and of two."""
+    """Return how the matcher of a part's commit classified its pairs of names, separately for
+    pairs that denote the same structure and for other pairs.
+    """
     matcher = _matcher_at(ADDED[part])
     read = matcher.default_words().read
     rows = csv.DictReader(_file_at(ADDED[part], TABLE).splitlines())
@@ -110,7 +112,9 @@ def _two_readers(folder: Path) -> Iterator[tuple[list[PlacedMask], list[PlacedMa
 
 
 def shares(one: Mapping[str, int], place: Mapping[str, int]) -> tuple[float, float]:
-    """Return the shares of pairs of one structure matched by name, and by name or position."""
+    """Return the shares of pairs denoting one structure that are matched by name, and by name or
+    position.
+    """
     every = sum(one.values())
     by_name = one.get("joined", 0) + one.get("proposed by name", 0)
     by_place = one.get("left to place", 0) * place["proposed"] / place["structures"]
@@ -118,7 +122,7 @@ def shares(one: Mapping[str, int], place: Mapping[str, int]) -> tuple[float, flo
 
 
 def together(parts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> dict[str, Counter[str]]:
-    """Return the pairs of all parts."""
+    """Return the counts of pairs, summed over all parts."""
     every: dict[str, Counter[str]] = {"one": Counter(), "two": Counter()}
     for part in parts.values():
         for kind, counts in part.items():

@@ -127,7 +127,7 @@ class CrossFitted(NamedTuple):
 
     filter_: list[float]  #: Dice of the filter, which falls back to the vote if Fit found no gain
     network: list[float]  #: Dice of its network in any case
-    said: list[str]  #: Message of each Fit about its gain over the vote
+    said: list[str]  #: Message of each call of Fit about its gain over the vote
 
 
 def cross_fitted(
@@ -159,8 +159,8 @@ def best_threshold(case: CrowdCase) -> float:
 
 
 def without_network(cases: Sequence[CrowdCase]) -> dict[str, list[float]]:
-    """Return the Dice of each case for the vote, single experts, and methods that see the gold
-    standard.
+    """Return the Dice of each case for the vote, single experts, and methods with access to the
+    gold standard.
     """
     fusers = {
         "vote": MajorityVoteFilter(),

@@ -61,7 +61,8 @@ from itk_consensus.simulation.deep_phantoms import (
 SEEDS = (0, 1, 2)
 #: The seeds of the test cohorts are far from those of the training cohorts.
 TEST_SEED, UNSEEN_SEED = 1000, 2000
-#: Sufficient for phantoms, whose texture is noise; by default training stops early.
+#: Number of iterations, sufficient for phantoms, whose texture is noise; by default training stops
+#: early.
 ITERATIONS = 200
 #: Experiments whose results do not depend on the seed.
 WITHOUT_SEEDS = (6, 7)
@@ -231,8 +232,8 @@ def hard_without_truth(
 def hard_jointly(
     seeds: Sequence[int] = SEEDS, train: int = 160, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """Measure the same with a network that sees only the image, and the rater weight that Fit
-    selects.
+    """Measure the same with a network that sees only the image, and with the rater weight
+    selected by Fit.
     """
     title = "8. Hard 2D, no truth, Mode joint"
     experiment = hard_figures(title, seeds, train, test, Mode="joint", **parameters)

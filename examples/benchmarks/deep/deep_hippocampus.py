@@ -47,7 +47,7 @@ class Material(NamedTuple):
 
 
 def with_atlas_images(target: Target) -> Material:
-    """Return all inputs."""
+    """Return the image, the atlas labels and the atlas images."""
     return Material(target.image, target.maps, target.images)
 
 

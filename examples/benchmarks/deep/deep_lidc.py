@@ -87,7 +87,9 @@ def without_each_reader(masks: list[Any], fuse: Callable[[list[Any]], Any]) -> f
 
 
 def answers_to(shown: Nodules, names: dict[str, str]) -> Rows:
-    """Return a row for each setting of WithoutGain, from filters that are trained only once."""
+    """Return a row of results for each setting of WithoutGain, from filters that are trained
+    only once.
+    """
     start = time.process_time()
     filters = {name: leave_one_out(shown, name, NumberOfThreads=1) for name in shown}
     seconds = time.process_time() - start

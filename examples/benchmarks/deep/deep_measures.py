@@ -65,7 +65,7 @@ def staple(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
 
 
 def with_noise(cohort: Cohort, seed: int) -> Cohort:
-    """Return the cohort with images of noise: a control whose gain is not due to images."""
+    """Return the cohort with images of noise, a control in which no gain is due to images."""
     images = np.random.default_rng([seed, 7]).standard_normal(cohort.images.shape)
     return cohort._replace(images=images.astype(np.float32))
 

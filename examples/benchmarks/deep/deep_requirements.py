@@ -73,7 +73,7 @@ class Experiment:
             self.figures.setdefault(name, []).append(float(value))
 
     def at_least(self, figure: str, limit: float, *, of_mean: bool = False) -> None:
-        """Require every value, or their mean, to reach a limit."""
+        """Require every value, or the mean of all values, to be at least a limit."""
         self.wants.append(Want(figure, "mean >=" if of_mean else ">=", limit))
 
     def above(self, figure: str, limit: float) -> None:

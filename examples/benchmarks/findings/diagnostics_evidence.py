@@ -1,20 +1,20 @@
-"""How often diagnostics warn of bad results, and how often of good ones.
+"""Measure how often diagnostics warn of bad results, and how often of good ones.
 
-Settings are the twelve with noise and those of structures. A result is bad if its Dice to the truth
-is below that of the vote by more than .05, and good if it is .95 or more and not below the vote by
-more than .005; others are neither. Hits are the share of bad results with a finding above
-"note" about the fusion, false alarms the share of good ones. Thresholds were chosen on seeds below
-3000, with ``--choose``, which prints both rates for a range of them; 3000 to 3999 are for
-reporting.
+The settings are the twelve with noise and those of thin and small structures. A result is bad if
+its Dice with the true mask is more than .05 below that of the vote, and good if it is at least .95
+and at most .005 below that of the vote; other results are neither. The hit rate is the share of bad
+results with a finding above "note" about the fusion, and the false alarm rate is this share of the
+good results. Thresholds were chosen on seeds below 3000, with ``--choose``, which prints both rates
+for a range of thresholds; seeds 3000 to 3999 are for reporting.
 
     python -m examples.benchmarks.findings.diagnostics_evidence
         [--first-seed 3000] [--seeds 6] [--choose]
 
-With ``--slips`` the settings are those with slips of a reader, absent structures or readers of
-different skill, and a result is good if its Dice is above .9 and not below the vote's. ``--raters``
-prints instead how often a deviating rater is reported in each setting, unchanged and after one mask
-has been enlarged to twice its volume, without running fusers. `readers_evidence.py` prints how
-often findings about raters name planted slips.
+With ``--slips`` the settings contain gross errors ("slips") of a reader, absent structures or
+readers of unequal skill, and a result is good if its Dice is above .9 and not below the vote's.
+``--raters`` instead prints, without running fusers, how often a deviating rater is reported in each
+setting, before and after one mask is enlarged to twice its volume. `readers_evidence.py` prints how
+often findings about raters name simulated slips.
 """
 
 from __future__ import annotations
@@ -47,16 +47,17 @@ METHODS: dict[str, Callable[[], LabelFusionFilter]] = {
     "STAPLE Advanced": lambda: itk_consensus.STAPLEImageFilter(Variant="advanced"),
 }
 
-#: Thresholds to try: of the Dice to Consensus, and of the relative difference to the vote's volume.
+#: Candidate thresholds of the Dice with Consensus, and of the difference in volume relative to the
+#: vote.
 DICE_THRESHOLDS = (0.7, 0.75, 0.8, 0.9, 0.93, 0.94, 0.945, 0.95, 0.955)
 VOLUME_THRESHOLDS = (0.0, 0.08, 0.1, 0.12, 0.125, 0.13, 0.15, 0.2)
 
-#: With fewer bad results, the share of warnings is not meaningful.
+#: With fewer bad results than this, the hit rate is not meaningful.
 LEAST_BAD = 20
 
 
 class Run(NamedTuple):
-    """One result: its Dice to the truth, that of the vote, and its diagnostics."""
+    """A result's Dice with the true mask, the Dice of the vote, and the result's diagnostics."""
 
     setting: str
     ours: float
@@ -76,7 +77,7 @@ class Run(NamedTuple):
 
 
 def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
-    """Cases of all settings; with several labels, the first against the others."""
+    """Yield cases of all settings; with several labels, the first label against the others."""
     for name, make in STRUCTURE_SETTINGS.items():
         for seed in seeds:
             case = make(seed)
@@ -87,7 +88,7 @@ def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
 
 
 def slipped(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
-    """Cases of the settings for ``--slips``."""
+    """Yield cases of the settings for ``--slips``."""
     for name, make in SLIP_SETTINGS.items():
         for seed in seeds:
             yield name, make(seed)
@@ -96,7 +97,7 @@ def slipped(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
 def runs(
     drawn: Iterator[tuple[str, SpacedCase]], method: Callable[[], LabelFusionFilter]
 ) -> Iterator[Run]:
-    """Results of a method in all settings."""
+    """Yield the results of a method in all settings."""
     for name, case in drawn:
         images = [sitk.GetImageFromArray(rater.astype(np.uint8)) for rater in case.raters]
         for image in images:
@@ -110,12 +111,12 @@ def runs(
 
 
 def _dice(answer: NDArray[Any], truth: Mask) -> float:
-    """Dice; for an absent structure, 1 if the result is empty, else 0."""
+    """Return the Dice; for an absent structure, 1 if the result is empty, else 0."""
     return dice(answer, truth) if truth.any() else float(not answer.any())
 
 
 def rates(flagged: Sequence[bool], of: Sequence[Run]) -> str:
-    """Rates of hits and false alarms; no hits if bad results are few."""
+    """Format the hit rate and the false alarm rate; no hit rate if there are few bad results."""
     warned = np.array(flagged, bool)
     bad, good = np.array([run.bad for run in of]), np.array([run.good for run in of])
     hits = f"{warned[bad].mean():5.3f}" if bad.sum() >= LEAST_BAD else "    -"
@@ -123,7 +124,7 @@ def rates(flagged: Sequence[bool], of: Sequence[Run]) -> str:
 
 
 def print_rates(name: str, of: Sequence[Run]) -> None:
-    """Print the rates of a method, for all rules together and for each, notes included."""
+    """Print the rates of a method, for all rules together and for each rule, including notes."""
     bad, good = sum(run.bad for run in of), sum(run.good for run in of)
     print(f"{name}: {len(of)} results, {bad} bad, {good} good")
     print(
@@ -144,13 +145,13 @@ def _fires(run: Run, rule: str, concern: bool) -> bool:
 
 
 def values(of: Sequence[Run], rule: str) -> NDArray[np.float64]:
-    """Value of a rule for each result; NaN if it has none."""
+    """Return the value of a rule for each result; NaN if the rule gave none."""
     found = [next((f.value for f in run.found.findings if f.rule == rule), None) for run in of]
     return np.array([np.nan if value is None else value for value in found])
 
 
 def print_choices(of: Sequence[Run]) -> None:
-    """Print rates of the deciding rules for a range of thresholds."""
+    """Print rates of the two deciding rules for a range of thresholds."""
     volume = np.abs(values(of, "volume against vote") - 1)
     overlap = values(of, "far from the consensus")
     for share in VOLUME_THRESHOLDS:
@@ -161,7 +162,7 @@ def print_choices(of: Sequence[Run]) -> None:
 
 
 def with_one_at_twice_the_volume(raters: Mask, rater: int) -> Mask:
-    """The raters, with one mask enlarged to twice its volume."""
+    """Return the raters, with one mask enlarged to twice its volume."""
     grown, wanted = raters[rater], 2 * raters[rater].sum()
     while 0 < grown.sum() < min(wanted, grown.size):
         grown = ndimage.binary_dilation(grown)
@@ -171,7 +172,7 @@ def with_one_at_twice_the_volume(raters: Mask, rater: int) -> Mask:
 
 
 def print_deviating_raters(seeds: range) -> None:
-    """Print how often any rater is reported, and how often the one with the enlarged mask."""
+    """Print how often any rater is reported, and how often the rater with the enlarged mask is."""
     rows: dict[str, list[tuple[float, bool, bool]]] = {}
     for index, (name, case) in enumerate(cases(seeds)):
         raters = np.asarray(case.raters, bool)

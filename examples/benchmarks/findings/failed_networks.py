@@ -1,9 +1,9 @@
-"""Loss of an ensemble's mean by one failed network, and how often the network is found.
+"""Measure the loss of an ensemble's mean due to one failed network, and how often it is detected.
 
-Simulated networks give soft outlines of an organ, and one of them fails: inverted, empty,
-indifferent, shifted, noise, or full. For the mean and the geometric mean: Dice with all networks,
-Dice with the weights that the finding "counted slip" suggests, and the share of cases in which it
-names only the failed network.
+Simulated networks give soft outlines of an organ, and one of them fails: its output is inverted,
+empty, undecided, shifted, noise, or full. For the mean and the geometric mean, the following are
+printed: the Dice with all networks, the Dice with the weights suggested by the finding "counted
+slip", and the share of cases in which this finding names only the failed network.
 
     python examples/benchmarks/findings/failed_networks.py [--first-seed 3000] [--seeds 20]
 """
@@ -47,7 +47,7 @@ FAILURES: dict[str, Callable[[Floats, np.random.Generator], Floats]] = {
 
 
 def ensemble(seed: int, networks: int, failure: str) -> tuple[Mask, list[NDArray[np.float32]]]:
-    """A truth and the probabilities of networks, the first of which fails."""
+    """Return a true mask, and the probabilities of networks, the first of which fails."""
     rng = np.random.default_rng(seed)
     truth = blob(seed, SHAPE)
     drawn = contour_error_raters(truth, networks, seed, displacement=1.5, bias=0.5, smoothness=6.0)
@@ -60,7 +60,9 @@ def ensemble(seed: int, networks: int, failure: str) -> tuple[Mask, list[NDArray
 def measured(
     fuser: type[Any], seeds: Sequence[int], networks: int, failure: str
 ) -> tuple[float, float, float]:
-    """Mean Dice with all networks and as suggested, and how often only the failed one is named."""
+    """Return the mean Dice with all networks and with the suggested weights, and the share of
+    cases in which only the failed network is named.
+    """
     rows = []
     for seed in seeds:
         truth, said = ensemble(seed, networks, failure)

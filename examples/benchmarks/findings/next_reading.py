@@ -1,9 +1,9 @@
-"""Do additional readings change more in the cases where the expected change is largest?
+"""Test whether an additional reading changes more in cases with a larger expected change.
 
-Each reader of LIDC's nodules (4) and of DermX's findings (8), from ../shared/data, is left out in
-turn: cases are sorted by the expected change from the others, and the actual change is that of the
-vote when the left-out reader is added. A random tenth of the cases, with the interval over 2000
-draws, is the comparison.
+Each reader of the nodules of LIDC (4 readers) and the skin findings of DermX (8 readers), from
+../shared/data, is left out in turn. Cases are sorted by the change expected from the other readers;
+the actual change is that of the vote when the left-out reader is added. The tenth of the cases with
+the largest expected change is compared with a random tenth, drawn 2000 times.
 
     python -m examples.benchmarks.findings.next_reading [--save]
 """
@@ -32,7 +32,7 @@ DRAWS = 2000
 
 
 def changes(readers: NDArray[np.uint8]) -> tuple[list[float], list[float]]:
-    """Expected and actual changes, with each reader as the next one."""
+    """Return the expected and the actual changes, with each reader in turn as the next one."""
     expected, happened = [], []
     for left in range(len(readers)):
         others = np.delete(readers, left, axis=0)
@@ -52,7 +52,7 @@ def _vote(readers: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def of_set(folder: str) -> dict[str, Any]:
-    """Figures of one data set."""
+    """Return the results of one data set."""
     files = [one for one in sorted((DATA / folder).glob("*.nrrd")) if "_second" not in one.stem]
     both = []
     for file in files:
@@ -80,7 +80,7 @@ def of_set(folder: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the figures, and store them if requested."""
+    """Print the results, and store them if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--save", action="store_true", help="keep the figures")
     arguments = parser.parse_args()

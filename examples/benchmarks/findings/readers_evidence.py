@@ -1,17 +1,18 @@
-"""How often findings about raters name planted slips, and how often they blame raters who agree.
+"""Measure how often findings name raters with simulated errors, and how often agreeing raters.
 
-LIDC's nodules (4 radiologists, mm), BU-BIL's crowds (7 workers, pixels), KiTS21's annotations (3,
-several labels) and registered hippocampus atlases (15, two labels), from ../shared/data. The
-crop of a nodule is put into a larger volume, away from its centre, as in a scan: in the crop, a
-mirrored nodule or that of another patient would be in the same place. Crowds' images are such crops
-as well, so mirroring is planted only where it changes the mask (Dice below .8 to the original), and
-masks of other images are counted separately. Even cases are for choosing, odd ones for reporting.
+The data are LIDC's nodules (4 radiologists, in mm), BU-BIL's crowds (7 workers, in pixels),
+KiTS21's annotations (3, with several labels) and registered hippocampus atlases (15, with two
+labels), from ../shared/data. The crop of a nodule is put into a larger volume, away from its
+centre, as in a scan: in the crop, a mirrored nodule or another patient's nodule would be in the
+same place. The crowds' images are such crops as well, so masks are mirrored only if this changes
+them (Dice with the original below .8), and masks of other images are counted separately.
+Even-numbered cases are for choosing, odd-numbered ones for reporting.
 
     python -m examples.benchmarks.findings.readers_evidence [--choose] [--misses] [--save]
 
-A slip is found if a finding above "note" names the reader, and named correctly if it is of the
-expected rule. A false alarm is such a finding about readers whose mean Dice is .8 or more; some of
-them did make a slip.
+A gross error ("slip") is detected if a finding above "note" names the reader, and identified if the
+finding is of the expected rule. A false alarm is such a finding about readers whose mean Dice is .8
+or more, although some of them really made an error.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ LEAST_AGREEMENT = 0.8
 #: Data sets in which false alarms are counted.
 AGREEING = {"LIDC readers": "lidc", "crowd workers": "crowd", "BU-BIL's experts": "experts"}
 
-#: Cases of each kind of slip.
+#: Number of cases for each kind of slip.
 NUMBER = 20
 
-#: If the Dice to the original is higher, a mirrored mask is hardly different.
+#: Mirrored masks whose Dice with the original is higher than this are hardly different from it.
 VISIBLE = 0.8
 
 #: Shift of a mask in mm.
@@ -69,7 +70,7 @@ class Case(NamedTuple):
 
     @property
     def agreement(self) -> float:
-        """Mean Dice of pairs, over all labels together."""
+        """Return the mean Dice of pairs of readers, over all labels together."""
         pairs = combinations(self.readers, 2)
         return float(np.mean([_dice(a, b) for a, b in pairs]))
 
@@ -80,7 +81,7 @@ def _dice(one: Maps, other: Maps) -> float:
 
 
 class Planted(NamedTuple):
-    """A case with a planted slip, and the expected finding."""
+    """A case with a simulated slip, and the expected finding."""
 
     case: Case
     reader: int  #: The reader with the slip
@@ -88,7 +89,7 @@ class Planted(NamedTuple):
 
 
 def cases(kind: str, first: int) -> list[Case]:
-    """Every second case of a data set, starting at index `first`."""
+    """Return every second case of a data set, starting at index `first`."""
     patterns = {
         "lidc": "lidc/*.nrrd",
         "crowd": "bubil/*_crowd.nrrd",
@@ -146,13 +147,13 @@ def swapped(case: Case, reader: int, others: list[Case]) -> Maps:
 
 
 def of_another_case(case: Case, reader: int, others: list[Case]) -> Maps:
-    """Replace one mask by that of another case, on this grid."""
+    """Replace one mask by that of another case, placed on this grid."""
     names = [one.name for one in others]
     other = others[(names.index(case.name) + 1) % len(others)].readers
     mask = other[reader % len(other)]
     drawn = np.argwhere(mask)
     result = np.zeros_like(case.readers[0])
-    # At the same relative position in the image, and never beyond its border.
+    # Place it at the same relative position in the image, and never beyond its border.
     middle = drawn.mean(axis=0) / mask.shape * result.shape
     moved = drawn + np.rint(middle - drawn.mean(axis=0)).astype(int)
     result[tuple(np.clip(moved, 0, np.subtract(result.shape, 1)).T)] = 1
@@ -171,13 +172,13 @@ def a_third(case: Case, reader: int, others: list[Case]) -> Maps:
 
 Slip = Callable[[Case, int, list[Case]], Maps]
 
-#: The planted slips: function, data sets, and the expected rule.
+#: Simulated slips: the function, the data sets, and the expected rule.
 SLIPS: dict[str, tuple[Slip, tuple[str, ...], str]] = {
     "mirrored": (mirrored, ("lidc", "crowd"), "mirrored mask"),
     "shifted by 5 mm": (shifted, ("lidc", "kits"), "shifted mask"),
     "empty": (emptied, ("lidc", "crowd"), "empty mask"),
     "labels swapped": (swapped, ("kits", "hippocampus"), "swapped labels"),
-    # In a scan it overlaps no other mask; in crops it is in the same place.
+    # In a scan, the other case's mask overlaps no reader's; in crops, it is in the same place.
     "another case's mask": (of_another_case, ("lidc",), "apart"),
     "another case's mask, in crops": (of_another_case, ("crowd",), "deviating rater"),
     "a third of the volume": (a_third, ("lidc", "crowd"), "volume apart"),
@@ -185,7 +186,7 @@ SLIPS: dict[str, tuple[Slip, tuple[str, ...], str]] = {
 
 
 def planted(name: str, first: int) -> Iterator[Planted]:
-    """Cases with one slip: as many of each data set as there are, up to half of all."""
+    """Yield cases with one slip, taken from the data sets in turn."""
     slip, kinds, rule = SLIPS[name]
     made: list[Planted] = []
     data = [cases(kind, first) for kind in kinds]
@@ -201,12 +202,12 @@ def planted(name: str, first: int) -> Iterator[Planted]:
 
 
 def agreeing(kind: str, first: int) -> list[Case]:
-    """Cases with readers who agree, without planted slips."""
+    """Return cases with readers who agree, without simulated slips."""
     return [case for case in cases(kind, first) if case.agreement >= LEAST_AGREEMENT]
 
 
 def simulated(seeds: range) -> list[Case]:
-    """Simulated raters who agree; with several labels, the first one."""
+    """Return simulated raters who agree; with several labels, only the first label."""
     made = [
         Case(f"{name} {seed}", (case.raters == 1).astype(np.uint8), case.spacing)
         for name, make in STRUCTURE_SETTINGS.items()
@@ -220,7 +221,7 @@ def simulated(seeds: range) -> list[Case]:
 
 
 def cautions(case: Case) -> list[Finding]:
-    """Findings about the readers of a case above "note"."""
+    """Return the findings above "note" about the readers of a case."""
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(case.readers)))
     readers = Readers(VoteFacts(patterns), case.spacing)
     found = attach_causes(tuple(diagnose_readers(readers)), readers)
@@ -228,7 +229,7 @@ def cautions(case: Case) -> list[Finding]:
 
 
 def slip_rates(first: int, misses: bool) -> list[dict[str, Any]]:
-    """For each kind of slip, how many were found and named correctly."""
+    """Count for each kind of slip how many were detected, and how many identified correctly."""
     rows = []
     for name in SLIPS:
         found = named = total = 0
@@ -243,7 +244,7 @@ def slip_rates(first: int, misses: bool) -> list[dict[str, Any]]:
 
 
 def false_cautions(first: int, misses: bool) -> list[dict[str, Any]]:
-    """Number of cases of agreeing readers with findings about them."""
+    """Count cases in which there are findings about readers who agree."""
     groups = {title: agreeing(kind, first) for title, kind in AGREEING.items()}
     groups["simulated structures"] = simulated(range(3000, 3002) if first else range(2000, 2002))
     rows = []
@@ -275,7 +276,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def table(results: dict[str, Any]) -> str:
-    """The rates as Markdown."""
+    """Format the rates as Markdown."""
     slips = [
         f"| {row['slip']} | {row['cases']} | {row['found']} | {row['named']} |"
         for row in results["slips"]

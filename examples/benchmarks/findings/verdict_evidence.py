@@ -1,14 +1,15 @@
-"""How often a verdict warns of bad results, and how often of good ones.
+"""Measure how often a verdict warns of bad results, and how often of good ones.
 
-Simulated families (noise, structures, readers as they come in practice, slips) by Consensus, the
-vote and STAPLE. A result is *bad* if it is worse than the plain vote by .03 of Dice, or below .7
-where another fuser of the package is better by .05. It is *good* if it has a Dice of .85 or more
-and is not worse than the vote by .005. Good results are counted for readers who agree well (mean
-Dice of pairs .85 or more) or moderately (.7 to .85), without slips: a warning of a slip is right.
+Simulated families (noise, structures, realistic readers, gross errors called slips) are fused by
+Consensus, the vote and STAPLE. A result is *bad* if its Dice is more than .03 below that of the
+plain vote, or if it is below .7 and another fuser of the package is better by .05. A result is
+*good* if its Dice is at least .85 and not more than .005 below that of the vote. Good results are
+counted for readers who agree well (mean Dice of pairs of .85 or more) or moderately (.7 to .85).
+Families with slips are excluded, since a warning about a slip is correct.
 
-Rules were chosen on seeds below 3000 (``--choose``); 3000 to 3999 are for reporting. Slips planted
-in real readers, and real readers who agree (`readers_evidence.py`), are from the even cases for
-choosing and from the odd ones for reporting. Nothing was chosen on the families of
+Rules were chosen on seeds below 3000 (``--choose``); seeds 3000 to 3999 are for reporting. Of real
+readers (`readers_evidence.py`), with simulated slips or in agreement, even-numbered cases are for
+choosing and odd-numbered ones for reporting. Nothing was chosen on the families of
 `FRESH_SETTINGS`, and those of `TOOL_SETTINGS` were written for a single report.
 
     python -m examples.benchmarks.findings.verdict_evidence [--choose] [--seeds 8] [--save]
@@ -54,7 +55,7 @@ RESULTS = Path(__file__).resolve().with_suffix(".json")
 
 Make = Callable[[], LabelFusionFilter]
 
-#: The methods whose results are judged.
+#: Methods whose results are judged.
 JUDGED: dict[str, Make] = {
     "Consensus": ic.ConsensusFilter,
     "vote": ic.MajorityVoteFilter,
@@ -73,7 +74,7 @@ WORSE_THAN_VOTE, LOW, BETTER = 0.03, 0.7, 0.05
 GOOD, NOT_WORSE = 0.85, 0.005
 AGREE, MODERATE = 0.85, 0.7
 
-#: Share of bad results to be warned of, at least, and of good ones, at most.
+#: Required rates of warnings: a minimum for bad results, and maxima for good ones.
 WANTED = {"bad": 0.9, "agree": 0.06, "moderate": 0.15}
 
 #: Families with slips or two groups of readers, for which only bad results are counted.
@@ -89,13 +90,13 @@ CAMPS = ("different edges", "two schools 3:3", "two schools 4:2", "over-drawing"
 
 
 class Row(NamedTuple):
-    """One result."""
+    """A method's result for one case."""
 
     family: str
     method: str
     dice: float
     vote: float
-    best: float  #: Best Dice of all fusers
+    best: float  #: Highest Dice of all fusers
     agreement: float  #: Mean Dice of pairs of raters
     found: Diagnostics
 
@@ -115,12 +116,12 @@ class Row(NamedTuple):
 
 
 def schools_case(seed: int, first: int = 3, second: int = 3) -> SpacedCase:
-    """Two groups of readers, the second of which draws 2.5 voxels tighter."""
+    """Simulate two groups of readers, the second of which draws 2.5 voxels smaller."""
     return skill_case(seed, [0.7] * (first + second), [0.3] * first + [-2.5] * second)
 
 
 def missing_case(seed: int) -> SpacedCase:
-    """Five readers, each of whom annotated only some slices; label 2 means missing."""
+    """Simulate five readers, each of whom annotated only some rows; label 2 means missing."""
     rng = np.random.default_rng(seed)
     truth = blob(seed)
     raters = contour_error_raters(truth, 5, seed, **COARSE_ERRORS).astype(np.uint8)
@@ -131,7 +132,7 @@ def missing_case(seed: int) -> SpacedCase:
 
 
 def pair_case(seed: int) -> SpacedCase:
-    """Two readers, one of whom draws wider than the other."""
+    """Simulate two readers, one of whom draws larger than the other."""
     return skill_case(seed, [0.7, 0.7], [1.2, -1.2])
 
 
@@ -146,7 +147,7 @@ EXTRA: dict[str, Callable[[int], SpacedCase]] = {
 def unseen(
     settings: dict[str, Callable[[int], SpacedCase]], seeds: range
 ) -> Iterator[tuple[str, SpacedCase]]:
-    """Families on which nothing was chosen."""
+    """Yield cases of families on which nothing was chosen."""
     for name, make in settings.items():
         for seed in seeds:
             case = make(seed)
@@ -154,7 +155,9 @@ def unseen(
 
 
 def real(first: int) -> list[dict[str, Any]]:
-    """Verdicts of Consensus on real readers: with planted slips, and on readers who agree."""
+    """Count the verdicts on Consensus of real readers: with simulated slips, and of readers who
+    agree.
+    """
     table = []
     for slip in readers_evidence.SLIPS:
         words = [_word(one.case) for one in readers_evidence.planted(slip, first)]
@@ -179,7 +182,7 @@ def _counted(words: Sequence[str]) -> dict[str, int]:
 
 
 def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
-    """Cases of all families; with several labels, the first against the others."""
+    """Yield cases of all families; with several labels, the first label against the others."""
     for settings in (STRUCTURE_SETTINGS, SLIP_SETTINGS, PRACTICE_SETTINGS, SEEN_SETTINGS, EXTRA):
         for name, make in settings.items():
             for seed in seeds:
@@ -195,7 +198,7 @@ def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
 
 
 def rows(drawn: Iterator[tuple[str, SpacedCase]]) -> Iterator[Row]:
-    """Results of all judged methods in all cases."""
+    """Yield the results of all judged methods in all cases."""
     for name, case in drawn:
         images = [sitk.GetImageFromArray(rater) for rater in case.raters]
         for image in images:
@@ -217,7 +220,7 @@ def rows(drawn: Iterator[tuple[str, SpacedCase]]) -> Iterator[Row]:
 
 
 def _agreement(raters: NDArray[Any]) -> float:
-    """Mean Dice of pairs, where both annotated; two empty masks agree."""
+    """Return the mean Dice of pairs where both annotated; for two empty masks it is 1."""
     values = []
     for a, b in combinations(raters, 2):
         both = (a != 2) & (b != 2)
@@ -226,12 +229,12 @@ def _agreement(raters: NDArray[Any]) -> float:
 
 
 def _dice(answer: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
-    """Dice; for an absent structure, 1 if the result is empty, else 0."""
+    """Return the Dice; for an absent structure, 1 if the result is empty, else 0."""
     return dice(answer, truth) if truth.any() else float(not answer.any())
 
 
 def rates(every: Sequence[Row]) -> list[dict[str, Any]]:
-    """For each method, rates of warnings of bad and of good results."""
+    """Count, for each method, the bad and the good results, and the warnings about them."""
     table = []
     for method in (*JUDGED, "all"):
         own = [one for one in every if method in (one.method, "all")]
@@ -249,7 +252,7 @@ def rates(every: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def by_family(every: Sequence[Row]) -> list[dict[str, Any]]:
-    """Missed bad results, and warnings of good ones, by family and method."""
+    """Count missed bad results, and warnings about good ones, by family and method."""
     table = []
     for key in sorted({(one.family, one.method) for one in every}):
         own = [one for one in every if (one.family, one.method) == key]
@@ -306,7 +309,7 @@ def _real(first: int, seeds: int) -> dict[str, Any]:
     return {"rows": real(int(first >= 3000))}
 
 
-#: The parts, by name; for real readers, even cases are for choosing.
+#: The parts of the results, by name; for real readers, even-numbered cases are for choosing.
 PARTS: dict[str, Callable[[int, int], dict[str, Any]]] = {
     "simulated": _simulated,
     "fresh": _fresh,
@@ -316,13 +319,13 @@ PARTS: dict[str, Callable[[int, int], dict[str, Any]]] = {
 
 
 def tables(results: dict[str, Any]) -> Iterator[str]:
-    """All results as Markdown."""
+    """Yield all results as Markdown tables."""
     for found in results.values():
         yield real_table(found["rows"]) if "rows" in found else table(found["rates"])
 
 
 def real_table(of_readers: Sequence[dict[str, Any]]) -> str:
-    """Verdicts about real readers as Markdown."""
+    """Format the verdicts on real readers as Markdown."""
     lines = [f"| real readers, odd cases | cases | {' | '.join(WORDS)} |", "|---|---|---|---|---|"]
     for row in of_readers:
         lines.append(
@@ -339,7 +342,7 @@ _KINDS = {
 
 
 def met(of_methods: Sequence[dict[str, Any]]) -> str:
-    """Whether the rates of all methods together are as wanted, in a sentence."""
+    """State in a sentence whether the rates of all methods together meet the requirements."""
     every = next(row for row in of_methods if row["method"] == "all")
     missed = []
     for title, wanted in WANTED.items():
@@ -351,7 +354,7 @@ def met(of_methods: Sequence[dict[str, Any]]) -> str:
 
 
 def table(of_methods: Sequence[dict[str, Any]]) -> str:
-    """The rates as Markdown."""
+    """Format the rates as Markdown."""
     lines = [
         "| method | bad: warned of | good, readers agree: cried at | good, moderately: cried at | "
         "good, poorly: cried at |",

@@ -52,7 +52,7 @@ from itk_consensus.core.errors import ConsensusWarning
 RESULTS = Path(__file__).resolve().with_suffix(".json")
 SIZES = (5, 10, 20)
 DRAWS = 200
-#: Fewer draws for cohorts with many raters, where a draw takes a minute.
+#: Numbers of draws for cohorts with many raters, for which one draw takes a minute.
 FEW_DRAWS = {"hippocampi": 40}
 #: Minimum number of cases that a draw must leave for testing.
 LEAST_OTHERS = 3
@@ -60,7 +60,7 @@ FAIR = (1, 2, 3)
 
 #: The tables of a case, by label.
 Tables = dict[int, LabelTable]
-#: Function that returns which rows of other cases are marked.
+#: Type of a rule: a function that returns which rows of other cases are marked as foreground.
 Marks = Callable[[Learner], NDArray[np.bool_]]
 
 
@@ -90,13 +90,15 @@ def learned(learner: Learner, tables: Sequence[LabelTable]) -> Marks | None:
 
 
 def always(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
-    """Return weights with the middle one of the candidate precisions."""
+    """Return the learned weights for the middle one of the candidate precisions."""
     rule = learner.learn("weights 0.3", np.ones(len(tables), bool))
     return lambda other: rule.choose(other.rows)
 
 
 def cut(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
-    """Return the threshold on the share of votes with the highest mean Dice; the median of ties."""
+    """Return the threshold on the vote share with the highest mean Dice or, with ties, their
+    median.
+    """
     levels = np.arange(1, SHARE_STEPS)
     scores = learner.dice(learner.stack.share[:, None] >= levels).mean(axis=0)
     best = levels[scores >= scores.max() - 1e-9]
@@ -231,7 +233,9 @@ def measured(name: str, listed: Sequence[Cases]) -> dict[str, Any]:
 
 
 def networks() -> Iterator[dict[str, Any]]:
-    """Learn weights from the first 10 and 20 prostates, and test them where nothing was chosen."""
+    """Learn weights from the first 10 and 20 prostates, and test them on prostates on which
+    nothing was chosen.
+    """
     settings: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "all four": ({}, {}),
         "fair three": ({"networks": FAIR}, {"networks": FAIR}),

@@ -122,8 +122,8 @@ def cells(readers: int = 5, seed: int = 0) -> list[Labels]:
 
 
 def measured_speed(rounds: int = 3) -> dict[str, Any]:
-    """Measure the seconds of the whole filter, and of matching alone, on cells; best of several
-    rounds.
+    """Measure the time in seconds of the whole filter, and of matching alone, on cells (best of
+    several rounds).
     """
     maps = cells()
     number = [int(np.unique(drawn).size - 1) for drawn in maps]

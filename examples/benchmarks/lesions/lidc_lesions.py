@@ -118,8 +118,8 @@ def _voxels(
 
 
 def matched(scan: Scan) -> list[tuple[set[int], int, int, int]]:
-    """Return for each object its annotations, the readers who found it, and how many split or
-    merged it.
+    """Return, for each object, its annotations, the readers who found it, and the numbers of
+    readers who split or merged it.
     """
     found = []
     for part in _neighbours(scan.annotations):

@@ -340,7 +340,9 @@ def print_crowds(names: Sequence[str]) -> None:
 
 
 def slipped_cases() -> Iterator[tuple[str, list[SpacedCase]]]:
-    """Return real readers, one with a slip: three LIDC readers, or three to five workers."""
+    """Return real readers, one of whom makes a gross error: three LIDC readers, or three to five
+    workers.
+    """
     nodules = [masks_of(path) for path in sorted((DATA / "lidc").glob("*.nrrd"))]
     sets = {
         "LIDC, 3 readers": [SpacedCase(m[0], m[1:], sides) for m, sides in nodules],
@@ -381,7 +383,7 @@ def _of_another_case(others: Sequence[Labels], mask: Labels, rng: np.random.Gene
 
 
 def print_slips(names: Sequence[str]) -> None:
-    """Print results for real readers, one with a slip."""
+    """Print results for real readers, one of whom makes a gross error."""
     for name, cases in slipped_cases():
         for fuser, row in compare(cases, names).items():
             print(f"{name:26} {fuser:16} {row}", flush=True)

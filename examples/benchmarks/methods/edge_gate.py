@@ -32,8 +32,8 @@ class BiasedCase(NamedTuple):
 
 
 def biased_case(seed: int, biased: int, bias: float = 3.0) -> BiasedCase:
-    """Simulate raters with smooth errors; the first ones draw up to `bias` mm too far on one
-    side.
+    """Simulate raters with smooth errors, the first of whom draw up to `bias` mm too far outside
+    on one side.
     """
     phantom = ellipsoid_phantom(SHAPE, SEMI_AXES, seed)
     raters = contour_error_raters(

@@ -62,7 +62,8 @@ class Measured(NamedTuple):
     #: Voxels of small labels in the reference, in Consensus and in the vote
     small: list[tuple[int, int, int]]
     true_deleted: int
-    deleted_of_used: int  #: True deleted components that most of the raters used marked
+    #: Number of true deleted components that were marked by most of the raters used
+    deleted_of_used: int
     false_deleted: int
     false_added: int
 

@@ -64,10 +64,10 @@ THE_VOTE_AGAIN = (
     "ProbabilityAverageFilter",
     "LogOpinionPoolFilter",
 )
-#: Its labels are objects, whereas the labels of these data sets are classes, so it is run for two
-#: labels only.
+#: The labels of this filter are objects, whereas those of these data sets are classes, so it is run
+#: for two labels only.
 OF_OBJECTS = "InstanceConsensusFilter"
-#: One for two labels and one for many; both give the same result for two labels.
+#: Filters for two labels and for many labels, which give the same result for two labels.
 STAPLES = ("STAPLEImageFilter", "MultiLabelSTAPLEImageFilter")
 
 #: Use every third image of the experts, which are slow to process and similar to each other.

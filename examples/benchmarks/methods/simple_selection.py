@@ -1,4 +1,4 @@
-"""Measure the effect of SIMPLE's strictness on real crowds with a gold standard (BU-BIL).
+"""Measure the effect of SIMPLE's selection strictness on real crowds (BU-BIL).
 
 Needs the data folder next to the repository (../shared/data/bubil).
 """
@@ -67,7 +67,9 @@ def dropped_raters(name: str, folder: Path = DATA) -> list[int]:
 
 
 def main() -> int:
-    """Print the outcomes, and the raters dropped in images in which a rater drew elsewhere."""
+    """Print the outcomes, and the raters dropped in images in which one rater drew something
+    else.
+    """
     cases = list(crowds())
     if not cases:
         print(f"no crowds in {DATA}: put the shared data beside the repository", file=sys.stderr)

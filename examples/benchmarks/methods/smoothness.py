@@ -69,7 +69,9 @@ def print_table(seeds: Sequence[int]) -> None:
 
 
 def print_times() -> None:
-    """Print the seconds of one call of Execute on an organ by five raters with contour errors."""
+    """Print the time in seconds of one call of Execute, for an organ by five raters with contour
+    errors.
+    """
     truth = ellipsoid_mask((128, 256, 256), (38, 60, 60))
     raters = list(contour_error_raters(truth.astype(np.uint8), 5))
     print("\n256 x 256 x 128, five raters with contour errors")

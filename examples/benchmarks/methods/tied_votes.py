@@ -46,7 +46,9 @@ def tied_stacks(raters: int | None = None) -> Iterator[list[sitk.Image]]:
 
 
 def answer(module: Any, images: list[sitk.Image], **parameters: Any) -> tuple[Any, Any]:
-    """Return label map and confusion matrices; 200 iterations, since some stacks need thousands."""
+    """Return the label map and the confusion matrices after up to 200 iterations, since some
+    stacks need thousands to converge.
+    """
     filter_ = module.MultiLabelSTAPLEImageFilter()
     for name, value in {"MaximumNumberOfIterations": 200, **parameters}.items():
         getattr(filter_, f"Set{name}")(value)

@@ -41,7 +41,7 @@ def accumulated(made: Iterable[np.ndarray]) -> np.ndarray:
     votes = ic.PatternAccumulator()
     for candidate in made:
         votes.add(candidate)
-        del candidate  # release it before the next one is read
+        del candidate  # release the candidate before the next one is read
     fused: np.ndarray = votes.fuse(ic.LabelVotingImageFilter())
     return fused
 

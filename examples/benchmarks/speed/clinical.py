@@ -84,7 +84,7 @@ CROWD_WORKLOADS = (
     Workload("smoothed vote, SimpleITK images", 5, 1 / 4),
     Workload("CorrectedVote, SimpleITK images", 5, 1 / 4),
     Workload("SpatialSTAPLE, SimpleITK images", 5, 2),
-    # Two seconds on a machine where SimpleITK's STAPLE took 2.3.
+    # The limit is two seconds on a machine on which the STAPLE of SimpleITK took 2.3.
     Workload("CoherenceVote, SimpleITK images", 5, 0.87),
     Workload("Consensus, SimpleITK images", 5, 0.87),
     *(
@@ -110,7 +110,7 @@ CROWD_WORKLOADS = (
 )
 #: One organ with differing contours; the reference is SimpleITK's STAPLE.
 ORGAN_WORKLOADS = (
-    # One second on a machine where SimpleITK's STAPLE took 3.9.
+    # The limit is one second on a machine on which the STAPLE of SimpleITK took 3.9.
     Workload("Consensus, SimpleITK images", 5, 0.25),
 )
 
@@ -151,7 +151,7 @@ def growth(
 
 
 def _chosen(workloads: Sequence[Workload], named: str) -> list[Workload]:
-    """Return the named workloads, or those with a limit; some others take minutes."""
+    """Return the named workloads; by default those with a limit, since some others take minutes."""
     if not named:
         return [workload for workload in workloads if workload.limit is not None]
     return [workload for workload in workloads if named in workload.operation]

@@ -1,5 +1,4 @@
-"""Measure Consensus on volumes larger than memory: processor time relative to memory, and peak
-memory.
+"""Measure processor time and peak memory of Consensus on volumes larger than memory.
 
     python -m examples.benchmarks.speed.consensus_beyond_memory --folder /scratch
 
@@ -64,7 +63,9 @@ def _finer(values: Array, axis: int, times: int) -> Array:
 
 
 def readers(shape: tuple[int, ...]) -> list[NDArray[np.uint8]]:
-    """Return masks by three readers: blobs and tubes across borders, and lesions that some miss."""
+    """Return masks by three readers: blobs and tubes that cross cell borders, and lesions that
+    some readers miss.
+    """
     rng = np.random.default_rng(SEED)
     # Large blobs, and tubes where two smooth fields are both near zero.
     level = smooth_noise(rng, shape, 40.0) - 1.9

@@ -48,7 +48,7 @@ def growth_of_fusers(shape: Shape, numbers: Numbers, rounds: int, named: str = "
 def _grown(
     name: str, axis: str, shape: Shape, few: tuple[int, int], many: tuple[int, int], rounds: int
 ) -> Row:
-    """Return the growth of one fuser from few to many (labels, raters)."""
+    """Return the growth of one fuser's run time from the smaller to the larger (labels, raters)."""
     fusers, seconds = [], []
     for labels, number in (few, many):
         fuser, maps = _fuser_and_maps(name, shape, labels, number)

@@ -30,7 +30,7 @@ class Operation:
     as_image: Callable[[Array], Any]
     as_array: Callable[[Any], Array]
     run: Callable[[list[Any]], Any]
-    output_bytes: int = 1  #: per voxel, of the output of `run` for uint8 inputs
+    output_bytes: int = 1  #: Bytes per voxel of the output of `run` for uint8 inputs
 
     def images(self, raters: Iterable[Array]) -> list[Any]:
         """Convert raters to the inputs of this operation."""

@@ -1,7 +1,7 @@
 """Time calls of other packages in an environment without this package.
 
-Reads names of packages from stdin, one per line, and writes processor seconds to stdout. `peers.py`
-starts it with the folder of the inputs:
+Reads names of packages from stdin, one per line, and writes CPU times in seconds to stdout.
+`peers.py` starts it with the folder of the inputs:
 
 python peer_calls.py FOLDER
 """

@@ -54,8 +54,8 @@ def peers(sizes: PeerSizes, rounds: int, python: Path | None) -> Iterator[Row]:
 
 
 def in_turns(ours: Call, theirs: Callable[[], float], rounds: int) -> tuple[float, float]:
-    """Return the minimum processor seconds of both calls; the other package's call reports its
-    own.
+    """Return the minimum CPU time of both calls in seconds; the call of another package measures
+    its own.
     """
     best = [float("inf"), float("inf")]
     for _ in range(rounds):
@@ -64,7 +64,7 @@ def in_turns(ours: Call, theirs: Callable[[], float], rounds: int) -> tuple[floa
 
 
 def processor_seconds(call: Call) -> float:
-    """Return the processor seconds of all threads for one call."""
+    """Return the CPU time of all threads for one call, in seconds."""
     start = time.process_time()
     made = call()
     seconds = time.process_time() - start
@@ -173,7 +173,7 @@ class Peers:
         self.versions: dict[str, str] = {}
 
     def seconds(self, name: str) -> float:
-        """Return the processor seconds of one call."""
+        """Return the CPU time of one call, in seconds."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(name, file=self._process.stdin, flush=True)

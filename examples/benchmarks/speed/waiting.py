@@ -148,7 +148,8 @@ def _threads(stack: Sequence[Any]) -> Iterator[Row]:
     for threads in (1, 2):
         fuser = ic.ConsensusFilter(NumberOfThreads=threads)
         made = _most_threads(lambda f=fuser: (f.Execute(stack), f.GetDiagnostics()))
-        # With one thread no other is started; with more, the caller only collects results.
+        # With one thread requested, no other is started; with more, the caller only collects
+        # results.
         limit = 0 if threads == 1 else threads
         yield _counted(Wait(f"threads that Consensus of {threads} adds", "threads", limit), made)
     with TemporaryDirectory() as name:
@@ -193,7 +194,7 @@ def _atlas_fusers(maps: Raters, kind: str, vote: float) -> Iterator[Row]:
 
 
 def _joint_fusion_as_before(atlas: Shape, labels: int, rounds: int) -> Row:
-    """Measure joint fusion with the radii for which the limit was set, when it took 27 T."""
+    """Measure joint fusion with the radii for which the limit was set, with which it took 27 T."""
     case = atlas_case(ATLAS_SEED, atlas, labels, 15, amplitude=2.0)
     radii = {"PatchRadius": 2.0, "SearchRadius": 0.0}
     filter_ = ic.JointLabelFusionFilter(Image=case.target, AtlasImages=case.images, **radii)
@@ -213,7 +214,7 @@ def _small_cases() -> Iterator[Row]:
         files = [folder / f"{number}.nii.gz" for number in range(4)]
         for image, file in zip(_images(_discs(512)), files, strict=True):
             sitk.WriteImage(image, str(file))
-        # Do the work of a worker in this process, so that its processor seconds are counted.
+        # Do the work of a worker in this process, so that its CPU time is included.
         plans = iter(Plan("vote", folder / f"out{number}") for number in range(20))
         case = BatchCase.of_files("one", files, None)
         seconds = least(lambda: _run(case, next(plans)), 20)
@@ -224,7 +225,7 @@ def _small_cases() -> Iterator[Row]:
 
 
 def least(call: Callable[[], Any], rounds: int) -> float:
-    """Return the minimum processor seconds of several calls."""
+    """Return the minimum CPU time of several calls, in seconds."""
     best = float("inf")
     for _ in range(rounds):
         start = time.process_time()

@@ -64,7 +64,7 @@ class Ratings:
 
     @cached_property
     def number(self) -> Floats:
-        """(P,) number of raters who annotated."""
+        """(P,) number of raters who annotated each pattern."""
         return np.asarray(self.votes.sum(axis=1), dtype=np.float64)[:, 0]
 
     @cached_property
@@ -107,7 +107,10 @@ class ChanceTerms:
 
     @property
     def numbers(self) -> Floats:
-        """(..., 3 + 2 C) all terms in a row for files; rows can be added like the terms."""
+        """(..., 3 + 2 C) all terms concatenated along the last axis, for storage.
+
+        Like the terms, these arrays can be summed over cases.
+        """
         parts = (
             self.voxels[..., None], self.agreeing[..., None], self.shares, self.values,
             self.agreeing_values[..., None],
@@ -116,7 +119,7 @@ class ChanceTerms:
 
     @classmethod
     def of_numbers(cls, numbers: ArrayLike) -> ChanceTerms:
-        """Restore terms from `numbers`, or from sums of several."""
+        """Restore the terms from `numbers`, or from the sum of several such arrays."""
         row = np.asarray(numbers, np.float64)
         shares, values = np.split(row[..., 2:-1], 2, axis=-1)
         return cls(row[..., 0], row[..., 1], shares, values, row[..., -1])

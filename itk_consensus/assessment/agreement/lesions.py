@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.escaping import csv_text
 
-#: Limits between size classes: diameters in mm of balls with the objects' volumes.
+#: Boundaries between size classes, as equivalent sphere diameters in mm.
 SIZE_LIMITS = (5.0, 10.0)
 
-#: Up to this number of pairs, a dense table is always used for counting; above it, only if at least
-#: as many voxels are shared.
+#: Overlaps are counted in a dense table if the number of possible object pairs does not exceed this
+#: limit or the number of voxels that are foreground in both maps.
 _FEW_PAIRS = 1 << 16
 
 #: Name of the row for all objects, listed before the size classes.
@@ -41,7 +41,7 @@ class PairedObjects(NamedTuple):
 
 
 class LesionAgreement(NamedTuple):
-    """Agreement of two raters about the objects of one size class."""
+    """Agreement between two raters on the objects of one size class."""
 
     first: str
     second: str

@@ -114,7 +114,7 @@ def plan_agreement(
     fuser: LabelFusionFilter | None = None,
     names: Sequence[str] | None = None,
 ) -> PlanAgreement:
-    """Measure the agreement of readers about each structure that at least two of them drew.
+    """Measure the agreement between readers on each structure that at least two of them drew.
 
     Parameters
     ----------

@@ -135,7 +135,9 @@ def score_case(
 
 
 def _findings(readers: Mapping[str, NDArray[Any]], spacing: Sequence[float]) -> tuple[Finding, ...]:
-    """Files of readers that may be wrong, by the rules and in the words of `assess`."""
+    """Return findings about readers' files that may be wrong, by the rules of `assess` and with its
+    messages.
+    """
     if not 2 <= len(readers) <= MOST_RATERS:
         return ()
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(readers.values())))
@@ -435,7 +437,9 @@ class _Scorer:
         return 2 * len(pairs.one) / total if total else 1.0
 
     def _components(self, kind: str, which: int, index: int) -> NDArray[np.int32]:
-        """Number a label's connected components in a column ("own") or a vote; cached."""
+        """Return a label's numbered connected components, in column `which` of the patterns if
+        `kind` is "own", otherwise in vote `which`; results are cached.
+        """
         key = kind, which, index
         if key not in self._pieces:
             patterns, code = self._table.patterns, self._table.codes[index + 1]

@@ -58,7 +58,10 @@ def patient_and_study(dataset: Any) -> dict[str, Any]:
 
 
 def identity_of(dataset: Any) -> dict[str, str]:
-    """Return patient and study date with labels for a page; only used if the user requests it."""
+    """Return the patient and study attributes to show on a page, keyed by their captions.
+
+    This is only used at the user's request.
+    """
     words = {"PatientName": "patient", "PatientID": "patient ID", "PatientBirthDate": "born",
              "StudyDate": "study of"}  # fmt: skip
     return {word: str(dataset.get(key)) for key, word in words.items() if dataset.get(key)}

@@ -130,7 +130,9 @@ def _volumes(
 
 
 def _half(dataset: Any) -> float:
-    """Return the smallest pixel value inside; for fractional segments, probability one half."""
+    """Return the smallest pixel value that counts as inside a segment; for fractional segments, the
+    value that stands for a probability of one half.
+    """
     if dataset.SegmentationType == "FRACTIONAL":
         return float(dataset.MaximumFractionalValue) / 2
     return 1

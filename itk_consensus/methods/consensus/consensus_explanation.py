@@ -156,7 +156,7 @@ def _agreement(resolution: Mapping[int, Resolution]) -> Iterator[str]:
         )
 
 
-#: Texts about smoothing, by the type of bound of the resolution.
+#: Phrases that describe the smoothing, keyed by the bound of the resolution.
 _SMOOTHED = {
     "=": "finer detail was smoothed",
     "<=": "hardly anything was smoothed",

@@ -136,8 +136,8 @@ def _powers_of_all(
     """Yield the shared and total power of each band if all raters annotated all voxels.
 
     The mean square of the raters' bands is the square of their mean plus the mean square of their
-    differences from it. Differences are 0 where raters agree, so only the mean is needed outside
-    the tight box.
+    differences from it. Differences are 0 where raters agree, so outside the bounding box of the
+    disputed voxels only the mean is needed.
     """
     tight, wide = boxes
     box = clip_box(wide, masks.shape)

@@ -52,7 +52,8 @@ def sample(
     start: Floats,
     plan: SamplingPlan,
 ) -> GibbsSamples | None:
-    """Run the chain from (P, K) voxels of each label; None if aborted before the first sample.
+    """Run the chain, starting from a (P, K) array of voxel counts per pattern and label; return
+    None if aborted before the first sample.
 
     Progress is reported, and Abort is checked, after each sample.
     """

@@ -99,7 +99,8 @@ def selective_simple(
 
 
 def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Floats:
-    """Return the (J,) Dice overlap of each rater with a decision per pattern, where it annotated.
+    """Return the (J,) Dice overlap of each rater with a decision per pattern, over the voxels that
+    the rater annotated.
 
     With several labels this is the mean over the labels that occur in either of the two, except
     label 0, the background. If no other label occurs, the overlap is 1.

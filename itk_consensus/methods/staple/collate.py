@@ -1,4 +1,4 @@
-"""COLLATE: raters rarely err at easy voxels, and err by a confusion matrix at hard ones.
+"""COLLATE: raters rarely err at easy voxels; at hard ones, they err by a confusion matrix.
 
 After Asman & Landman, "Robust statistical label fusion through consensus level, labeler accuracy,
 and truth estimation (COLLATE)", IEEE TMI 30(10):1779-1794, 2011, with multiple levels as in Xu,
@@ -213,11 +213,13 @@ class _Model:
 
     @cached_property
     def table(self) -> VoteTable:
-        """Weighted patterns; a larger `negligible` drops nearly impossible labels."""
+        """Weighted patterns; nearly impossible labels are dropped (`ROUNDING`), to save time."""
         return VoteTable.of(self.patterns, self.weights, negligible=ROUNDING)
 
     def start(self) -> _Parameters:
-        """Return parameters fitted to the vote: disputed voxels hardest, all others easiest."""
+        """Return parameters fitted to the vote, with disputed voxels assigned to the hardest level
+        and all others to the easiest.
+        """
         unanimous = self.patterns.unanimous
         agreed, disputed = (
             VoteTable.of(self.patterns, np.where(which, self.weights, 0.0)).expectation_of_votes(

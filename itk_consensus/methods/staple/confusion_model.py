@@ -144,7 +144,10 @@ class Expectation(NamedTuple):
 
 
 class Maximization(ABC):
-    """Interface of a model for EM, with the common M-step; posteriors are internal to models."""
+    """Interface of the models fitted by EM, with the M-step they share.
+
+    How the posterior is represented is left to each model.
+    """
 
     pseudo_counts: Floats
     estimate_prior: bool
@@ -303,10 +306,11 @@ def with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
 
 
 def worse_than_chance(theta: Floats) -> NDArray[np.bool_]:
-    """Return (S,) whether the mean of (J, K, S, K) confusions is worse than chance.
+    """Return (S,) whether the raters' mean performance at each start is worse than chance.
 
-    Labels are switched in such a case. For two labels the criterion is mean sensitivity +
-    specificity < 1. An undefined performance (NaN, for a label without voxels) counts as perfect.
+    `theta` contains (J, K, S, K) confusions. Such a result indicates that labels are switched. For
+    two labels the criterion is mean sensitivity + specificity < 1. An undefined performance (NaN,
+    for a label without voxels) counts as perfect.
     """
     diagonal = np.einsum("jksk->sjk", theta)
     defined = ~np.isnan(diagonal)

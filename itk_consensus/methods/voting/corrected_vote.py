@@ -35,7 +35,8 @@ from itk_consensus.votes.ties import SAME_PROBABILITY
 from itk_consensus.votes.vote_tiles import MixedVotes, VoteTiles
 from itk_consensus.votes.votes import LabelVotes
 
-#: Weight, in voxels, of the mean over all voxels, which stabilises the mean over few far voxels.
+#: Weight, in voxels, of the mean over all voxels; it stabilises the estimate if there are few
+#: voxels far from contours.
 PSEUDO_VOXELS = 10.0
 
 #: Smaller coefficients of an inverse are attributed to rounding and set to 0.

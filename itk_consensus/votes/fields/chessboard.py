@@ -1,7 +1,7 @@
 """A Markov random field on the open (undecided) voxels, coloured like a chessboard.
 
 No two voxels of one colour share a face, so all voxels of one colour can be updated at once, given
-those of the other colour. At each voxel only few labels have a non-negligible belief, so beliefs
+those of the other colour. At each voxel, only a few labels have a non-negligible belief, so beliefs
 are stored as lists.
 """
 
@@ -105,9 +105,8 @@ class Chessboard:
     def weight_slope(
         self, colour: int, own: LabelLists, others: LabelLists, weight: float
     ) -> tuple[float, float]:
-        """Return the first and negated second derivative of the pseudo-likelihood.
-
-        The derivatives are those of the logarithm, with respect to the weight.
+        """Return the first derivative, and the negated second derivative, of the log
+        pseudo-likelihood with respect to the weight.
         """
         return _kernels.field_weight_slope(
             self._grid, colour, own, others, weight, current().threads
@@ -210,8 +209,8 @@ def chessboard(
     row_of[patterns.slots] = np.arange(len(settled))
     is_black = _parity(voxels, patterns.codes.shape)
     if len(voxels):
-        # The corner of their bounding box is white, so that padding the volume does not change the
-        # colours.
+        # The first corner of the open voxels' bounding box is white, so that padding the volume
+        # does not change the colours.
         box = patterns.region(~settled, [1] * patterns.codes.ndim)
         is_black ^= sum(1 - part.start for part in box) % 2 == 1
     colours, rows = [], []

@@ -90,7 +90,9 @@ def weights_of(errors: np.ndarray, rule: PatchRule, modalities: int) -> np.ndarr
 
 
 def means(one: list[np.ndarray], other: list[np.ndarray]) -> float:
-    """Return squared differences of the patches' means, repeated for each value."""
+    """Return the squared differences of the patches' means, summed over modalities and weighted by
+    the number of voxels.
+    """
     pairs = zip(one, other, strict=True)
     return float(sum(a.size * (a.mean() - b.mean()) ** 2 for a, b in pairs))
 

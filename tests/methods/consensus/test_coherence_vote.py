@@ -203,7 +203,7 @@ def test_shared_power_is_unbiased_where_errors_are_independent(weights):
     """Monte Carlo: a signal of power .49 in errors of five different powers."""
     rng = np.random.default_rng(2)
     signal = 0.7 * rng.choice([-1.0, 1.0], 400_000)
-    # Here the weights are unrelated to the errors, as the effective number assumes.
+    # The weights are independent of the errors here, as the effective number of raters assumes.
     errors = rng.standard_normal((5, signal.size))
     shared = shared_power(rater_mean(signal + errors, np.array(weights)))
     standard_error = shared.std() / np.sqrt(signal.size)
@@ -435,7 +435,7 @@ def noisy_volume(seed: int) -> np.ndarray:
 
 def test_unanimous_components_of_two_voxels_are_never_removed():
     rng = np.random.default_rng(0)
-    # Noise that hides a shared pair of voxels.
+    # Noise that conceals a pair of voxels marked by all raters.
     raters = rng.random((5, 40, 40)) < 0.3
     raters[:, 12:28, 12:28] = rng.random((5, 16, 16)) < 0.9
     raters[:, 4:7, 4:8] = False

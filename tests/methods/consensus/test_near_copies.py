@@ -42,7 +42,9 @@ def test_copies_with_a_few_changed_voxels_are_found(number):
 
 
 def test_a_colluding_majority_is_one_rater():
-    """Copies with one voxel in twenty changed along the contour are found in nine of ten cases."""
+    """Copies in which one voxel in twenty along the contour was changed are detected in nine of
+    ten cases.
+    """
     groups = [near_copies(encoded(STRUCTURE_SETTINGS["colluding"](s).raters)) for s in range(20)]
     assert np.mean([group == [[0, 1, 2], [3], [4]] for group in groups]) >= 0.8
 
@@ -54,8 +56,8 @@ def test_copies_of_many_labels_are_found():
 
 
 def test_without_two_witnesses_nobody_is_a_copy():
-    """With two raters, it is unknown who copied; with three, two others who differ would be
-    needed.
+    """With two raters, it is unknown who copied; for comparison, two others are needed who
+    differ from each other.
     """
     drawn = STRUCTURE_SETTINGS["organ 3D"](0).raters
     assert near_copies(encoded(drawn[[0, 0]])) == [[0], [1]]

@@ -112,8 +112,8 @@ def test_six_good_networks_that_agree_are_six_witnesses():
 @pytest.mark.parametrize("raters", [2, 4, 10])
 @pytest.mark.parametrize("seed", range(3))
 def test_ties_keep_the_readers_volume(raters, seed):
-    """For even numbers, the vote with ties as background is too small, with ties as foreground
-    too large.
+    """With an even number of raters, the vote is too small if ties become background, and too large
+    if they become foreground.
     """
     truth = ellipsoid_mask((24, 40, 40), (8, 13, 12))
     stack = contour_error_raters(truth, raters, seed, displacement=1.0, bias=0.5, smoothness=8.0)
@@ -169,7 +169,7 @@ def test_quick_labels_are_reported_too():
     done = []
     with working(on_progress=done.append):
         shared_consensus(patterns, (1.0, 1.0, 1.0))
-    # Raters used, disputed voxels, results, bounds.
+    # Each label is reported in four stages: raters used, disputed voxels, results and bounds.
     assert len(done) >= 4 * (patterns.number_of_labels - 1)
     assert done == sorted(done)
     assert done[-1] == 1

@@ -18,8 +18,8 @@ from itk_consensus.votes.label_stack import LabelStack
 class TinyStack:
     """A stack with so few voxels that all label maps can be enumerated.
 
-    `votes` is (raters, voxels) of label indices, -1 where the rater did not annotate; `alpha` is
-    [observed, true].
+    `votes` contains label indices with shape (raters, voxels), -1 where a rater did not annotate;
+    `alpha` is indexed by [observed, true] label.
     """
 
     votes: np.ndarray
@@ -41,18 +41,22 @@ class TinyStack:
         return DecisionPatterns.from_stack(stack)
 
     def all_maps(self) -> np.ndarray:
-        """Return (maps, voxels) labels of all maps."""
+        """Return all label maps as a (maps, voxels) array."""
         return np.array(list(product(range(self.labels), repeat=self.voxels)))
 
     def dirichlet(self, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (maps, K) N_k + 1 and (raters, K, maps, K) N_dt + alpha_dt + 1."""
+        """Return the Dirichlet parameters given each map.
+
+        These are N_k + 1 of the prior, (maps, K), and N_dt + alpha_dt + 1 of the confusions,
+        (raters, K, maps, K).
+        """
         truth = maps[:, :, None] == np.arange(self.labels)
         said = self.votes[:, :, None] == np.arange(self.labels)
         counts = np.einsum("jvd,mvt->jdmt", said.astype(float), truth.astype(float))
         return truth.sum(axis=1) + 1.0, counts + self.alpha[:, None, :] + 1
 
     def log_evidence(self, maps: np.ndarray) -> np.ndarray:
-        """Compute eq. 25, up to the constants of the priors."""
+        """Compute the log evidence (the paper's eq. 25), up to the constants of the priors."""
         prior, confusion = self.dirichlet(maps)
         raters = gammaln(confusion).sum(axis=1) - gammaln(confusion.sum(axis=1))
         return gammaln(prior).sum(axis=1) - gammaln(prior.sum(axis=1)) + raters.sum(axis=(0, 2))

@@ -85,8 +85,8 @@ def test_the_label_prior_is_that_of_all_maps(tiny: TinyStack):
     maps, weights = tiny.posterior()
     prior, _ = tiny.dirichlet(maps)
     exact = weights @ (prior / prior.sum(axis=1, keepdims=True))
-    # The error of the label prior is at most the error of the marginals' mean plus the error of
-    # its own draws.
+    # The error of the label prior is at most the mean error of the marginals plus the prior's own
+    # sampling error.
     own = np.sqrt(exact * (1 - exact) / (tiny.voxels + tiny.labels + 1) / 6000)
     allowed = STANDARD_ERRORS * (own + result.samples.marginal_errors.max(axis=0))
     assert (np.abs(result.prior - exact) < allowed).all()

@@ -27,7 +27,7 @@ def exact_presence(found: np.ndarray) -> np.ndarray:
     """
     raters = found.shape[1]
     at = (np.arange(80) + 0.5) / 80
-    rare = at / 5  # The grid covers the whole prior
+    rare = at / 5  # the grid covers the whole prior
     number, total, answer = found.sum(axis=1), 0.0, np.zeros(len(found))
     finding, joining, being = (
         beta.pdf(at, *FINDING),
@@ -78,7 +78,7 @@ def test_inventing_many_alone_is_not_rewarded():
     assert judged.there[-1] < 0.1
     assert judged.false_finds[1].mean > 10
     assert judged.false_finds[0].high < judged.false_finds[1].low
-    # The same mark is more credible from a reader with no other marks that only this reader made.
+    # A mark made by one reader alone is more credible if this reader made no other such marks.
     other = np.append(found, [[False, False, True, False]], axis=0)
     both = detect(other, np.ones(16)).there
     assert both[-1] > both[3]
@@ -126,8 +126,8 @@ def test_a_cohort_knows_more_of_its_readers_than_a_case():
     found = drawn(rng, 20, np.array([0.5, 0.7, 0.8, 0.9]), np.ones(4))[0]
     alone, pooled = detect(found[:8], np.ones(8)), detect(found, np.ones(len(found)), cases=20)
     widths = [np.diff([(i.low, i.high) for i in one.sensitivity]).mean() for one in (alone, pooled)]
-    # Less than for independent objects, since the uncertainty about isolated marks is common to
-    # all.
+    # The intervals narrow less than for independent objects, since the uncertainty about isolated
+    # marks is common to all objects.
     assert widths[1] < widths[0] / 1.5
 
 
@@ -220,7 +220,7 @@ def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(c
     judged, truths = np.array(judged), np.array(truths)
     for low, high in itertools.pairwise((0, 0.25, 0.5, 0.75, 1.01)):
         within = (judged >= low) & (judged < high)
-        # Conservative: uncertain objects may be real more often than estimated, but not less
-        # often.
+        # The probabilities are conservative: uncertain objects may be real more often than
+        # estimated, but not less often.
         if within.sum() >= 50:
             assert judged[within].mean() < truths[within].mean() + 0.05

@@ -38,7 +38,7 @@ def test_shared_voxels_are_counted_as_by_brute_force():
 
 @pytest.mark.parametrize("readers", [4, 9])
 def test_overlaps_are_those_by_brute_force_and_no_mark_is_in_a_group_twice(readers):
-    """Tested on noise, with split and merged objects, and readers with identical marks."""
+    """Tested on noise, with objects that are split or merged, and readers with identical marks."""
     several = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)

@@ -113,7 +113,7 @@ def assert_equals_whole_volume(drawn: Drawn, spacing: tuple[float, ...]) -> None
     distances = all_distances(average)
     best = distances.min(axis=0, initial=np.inf)
     np.testing.assert_allclose(best, winner, rtol=1e-5, atol=1e-5)
-    # Distances that are left out are beyond a margin, and never the smallest.
+    # Distances that are not computed exceed a margin, and are never the smallest.
     known = np.isfinite(distances)
     np.testing.assert_allclose(distances[known], expected[known], rtol=1e-5, atol=1e-5)
     clear = (expected <= winner + 1e-3).sum(axis=0) == 1
@@ -207,12 +207,12 @@ def test_a_rater_who_drew_nothing_has_one_voice_of_five():
 
 
 def test_contours_move_by_mm_not_by_voxels():
-    # The first contour is a corner, 2 slices of 5 mm below or 6 columns of 1 mm to the side.
+    # The contours are 2 slices of 5 mm apart in one direction, and 6 columns of 1 mm in the other.
     first, second = np.zeros((2, 12, 12), np.uint8)
     first[:6, :6], second[:8] = 1, 1
     by_mm = averaged([first, second], (5.0, 1.0), tie_rule="lowest")
     by_voxels = averaged([first, second], (1.0, 1.0), tie_rule="lowest")
-    # At (5, 6) the corner is 1 mm away, and the other contour 15 mm, but only 3 voxels.
+    # At (5, 6) the first contour is 1 mm away; the second is 3 voxels away, which are 15 mm.
     assert by_mm[5].sum() > by_voxels[5].sum() > 6
 
 

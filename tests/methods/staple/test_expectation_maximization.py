@@ -158,7 +158,9 @@ def test_posteriors_are_probabilities(built: tuple) -> None:
 
 @given(models(), st.integers(2, 50))
 def test_equal_voxels_more_often_change_nothing_without_priors(built: tuple, times: int) -> None:
-    """The estimate depends on shares, so it does not change if the volume is repeated."""
+    """The estimate depends only on the shares of voxels, so it does not change if the volume is
+    repeated.
+    """
     model, starts = built
     plain = replace(model, pseudo_counts=np.zeros_like(model.pseudo_counts))
     repeated = replace(plain, weights=times * plain.weights)

@@ -11,7 +11,10 @@ RATES = np.array([0.99, 0.98, 0.5, 0.9])
 
 
 def slow_step(x):
-    """Return a step that covers a small part of the distance, and minus the remaining distance."""
+    """Take a step that covers a small part of the distance to the goal.
+
+    Return the new point, and minus the remaining distance as the objective.
+    """
     return GOAL + RATES * (x - GOAL), -float(np.abs(x - GOAL).sum())
 
 

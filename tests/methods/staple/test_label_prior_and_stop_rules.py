@@ -231,7 +231,7 @@ def test_what_would_mean_nothing_is_refused(parameters, words):
 
 
 def test_votes_that_the_start_rules_out_stop_by_their_parameters_without_a_warning():
-    """The likelihood is 0 at every step, and the difference of two such scores is NaN."""
+    """The likelihood is 0 at every step, and the difference between two log-likelihoods is NaN."""
     patterns = [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 0, 0, 1, 1], [0, 0, 1, 1, 0, 1, 0, 1],
                 [0, 1, 0, 1, 0, 0, 0, 1]]  # fmt: skip
     times = [116, 7, 14, 1, 10, 1, 1, 10]

@@ -93,7 +93,7 @@ def test_the_bound_never_falls(drawn, weight, damping):
     settings = replace(ADVANCED, stop=StopRule(1e-9, 30), damping=damping)
     field = MarkovField(patterns, (1.0,) * drawn.present[0].ndim, weight)
     trace = staple(patterns, settings, field=field).starts.trace[:, 0]
-    # Beliefs are float32, so the bound is exact to about 1e-7 of its terms.
+    # Beliefs are float32, so each term of the bound has a relative error of about 1e-7.
     slack = 1e-5 * (1 + patterns.number_of_voxels)
     assert (np.diff(trace) >= -slack).all()
 

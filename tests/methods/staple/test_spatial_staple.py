@@ -101,7 +101,7 @@ class WrittenOut:
         for at, window in self.windows():
             if not self.disputed(at):
                 continue
-            # Labels without votes at the voxel are not considered.
+            # Labels for which nobody voted at the voxel are not considered.
             given = np.isin(np.arange(self.labels), self.votes(at))
             prior = self.prior(posterior, window) * given
             for j in raters:

@@ -117,7 +117,8 @@ def test_clean_background_around_an_image_changes_nothing_inside(seed):
     rng = np.random.default_rng(seed)
     truth = np.pad(disc_phantom(9, shape=(24, 24)).truth, 4)
     raters = heterogeneous_raters(truth, seed, [(0.7, 0.8)] * 5)
-    # Noise in one region only: its estimated rate must not depend on the amount of background.
+    # There is noise in one region only: its estimated rate must not depend on the amount of
+    # background.
     raters &= rng.random(raters.shape) < 0.95
     near = np.pad(raters, ((0, 0), (9, 9), (9, 9)))
     wide = np.pad(near, ((0, 0), (30, 0), (50, 70)))
