@@ -17,6 +17,7 @@ import zarr
 from distributed import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lengths import by_length
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
@@ -206,7 +207,7 @@ def test_chunks_come_to_the_bits_of_memory(dimension: int, data: st.DataObject) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dimension", LARGEST)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=by_length(12, 60), deadline=None)
 @given(st.data())
 def test_many_more_chunkings_come_to_the_bits_of_memory(
     dimension: int, data: st.DataObject
@@ -239,7 +240,7 @@ def test_shape_averages_of_chunks_are_those_of_memory(dimension: int, data: st.D
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dimension", LARGEST)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=by_length(15, 100), deadline=None)
 @given(st.data())
 def test_many_more_shape_averages_of_chunks_are_those_of_memory(
     dimension: int, data: st.DataObject
@@ -298,7 +299,7 @@ def test_stores_of_any_spacing_come_to_the_bits_of_memory(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dimension", LARGEST)
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=by_length(6, 30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_many_more_stores_come_to_the_bits_of_memory(
     dimension: int, tmp_path: Path, data: st.DataObject
@@ -306,7 +307,7 @@ def test_many_more_stores_come_to_the_bits_of_memory(
     check_stores(data.draw(drawn_cases(dimension)), tmp_path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=by_length(30, 60), deadline=None)
 @given(st.integers(1, 5), st.integers(0, 10**6), st.booleans(), st.integers(1, 7))
 def test_pieces_of_blocks_are_those_of_the_whole(
     dimension: int, seed: int, corners: bool, side: int
