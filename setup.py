@@ -1,4 +1,6 @@
-"""The compiled extension and absolute links; everything else is in pyproject.toml."""
+"""Build the compiled extension, and make the README's relative links absolute; all other settings
+are in pyproject.toml.
+"""
 
 import os
 import re
@@ -19,26 +21,28 @@ NANOBIND_FOLDERS = [
     str(NANOBIND / folder) for folder in ("include", "src", "ext/robin_map/include")
 ]
 
-# From Python 3.12 on one wheel serves every later Python (the stable ABI) that has a GIL.
+# Wheels built with Python 3.12 or later use the stable ABI of 3.12, so they also work with all
+# later versions (except free-threaded builds).
 STABLE_ABI = sys.version_info >= (3, 12) and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
-# ITK_CONSENSUS_CXXFLAGS lets CI add warnings, which take time, and the sanitizer run -fsanitize=...
-# without either becoming a user's burden.
+# CI adds compiler warnings, and wrapping/kernels/sanitize.sh adds -fsanitize=..., through
+# ITK_CONSENSUS_CXXFLAGS; both are off by default, because they slow down the build or the kernels.
 EXTRA = os.environ.get("ITK_CONSENSUS_CXXFLAGS", "").split()
 
 if WINDOWS:
     FLAGS = ["/std:c++17", "/EHsc", "/bigobj", "/O2"]
 else:
     FLAGS = ["-std=c++17", "-fvisibility=hidden", "-g0", "-O3"]
-    # As headers of the system, nanobind's files are not subject to our warnings.
+    # Treat nanobind's headers as system headers, to suppress warnings from them.
     FLAGS += [word for folder in NANOBIND_FOLDERS for word in ("-isystem", folder)]
 
-# nanobind's own library is no inner loop, and casts Python's structures as Python does.
+# nanobind's own sources are not performance-critical, and they cast between structs as CPython
+# does, so they need -fno-strict-aliasing.
 LIBRARY_FLAGS = [] if WINDOWS else ["-Os", "-fno-strict-aliasing"]
 
 
 class BuildKernels(build_ext):
-    """Compile files side by side, on as many cores as there are."""
+    """Compile the source files in parallel, on all cores."""
 
     def build_extensions(self) -> None:
         compile_in_turn = self.compiler.compile
@@ -59,7 +63,9 @@ class BuildKernels(build_ext):
 
 
 def longest_first(sources: list[str]) -> list[str]:
-    """Files in the order in which cores that compile them are done at about the same time."""
+    """Return the files sorted by decreasing size, so that all cores finish compiling at about the
+    same time.
+    """
     return sorted(sources, key=lambda source: -Path(source).stat().st_size)
 
 
@@ -77,9 +83,9 @@ kernels = Extension(
     language="c++",
 )
 
-# The README shows and links files of the repository; a package index needs their addresses, and
-# shows no image that is data. A release says where the repository is published (CONTRIBUTING.md):
-# ITK_CONSENSUS_URL=https://... make dist.
+# The README links to files and images in the repository. A package index needs absolute URLs (it
+# does not display data URIs), so a release sets the address of the repository:
+# ITK_CONSENSUS_URL=https://... make dist (see CONTRIBUTING.md).
 address = os.environ.get("ITK_CONSENSUS_URL", "").rstrip("/")
 readme = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
 if address:

@@ -29,8 +29,8 @@ from examples.simulation.structure_settings import (
 )
 from itk_consensus.core.array_types import Mask
 
-#: Contour errors with which readers' volumes of labels of a hundred voxels differ twofold, as in
-#: reality.
+#: Contour errors that make the readers' volumes of a label of about a hundred voxels differ by a
+#: factor of two, as in real data.
 NEIGHBOUR_ERRORS: dict[str, Any] = {"displacement": 0.9, "bias": 0.3, "smoothness": 6.0}
 
 
@@ -124,7 +124,9 @@ ORGAN_VOLUME = (40, 56, 56)
 
 
 def calibrated_case(seed: int, readers: str = "unchanged") -> SpacedCase:
-    """Simulate a 3D organ and five readers, whose spread determines the width of a band."""
+    """Simulate a 3D organ and five readers. The spread between readers determines the width of the
+    conformal band (ConformalBandFilter).
+    """
     truth = blob(seed, ORGAN_VOLUME)
     displacement = 2.0 if readers == "rough" else 1.0
     raters = contour_error_raters(

@@ -35,7 +35,8 @@ ONE_NAT = 1.0
 START_DICE = 0.95  # label maps of two starts with a lower Dice are considered different
 CERTAIN = 0.01  # a probability within this distance of 0 or 1 is considered certain
 OVERCONFIDENT = 0.5  # maximum share of disputed voxels whose probability is certain
-NEARLY_A_VOTE = 0.95  # Dice with a thresholded vote from which a map is considered equivalent to it
+# minimum Dice with a thresholded vote at which a map counts as equivalent to it
+NEARLY_A_VOTE = 0.95
 # excess agreement between two raters, as a share of the agreement not expected by chance
 AGREEMENT_BEYOND_MODEL = 0.3
 BACKGROUND_FACTOR = 10.0
@@ -83,7 +84,8 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
         yield Finding(rule, least, "note", (int(rater),), facts=facts, kind="guesses")
     who = tuple(sorted(set(infallible[:, 0].tolist())))
     if len(who) > 1 and len(who) == annotated.sum():
-        yield Finding(rule, least, "note", kind="everybody")  # no other rater to outvote
+        # Every rater appears infallible, so none can outvote the others.
+        yield Finding(rule, least, "note", kind="everybody")
     elif len(who) == 1:
         errs = _errors_never_made(judged.patterns.labels, set(infallible[:, 1].tolist()))
         yield Finding(rule, least, "note", who, facts={"errs": errs})
@@ -287,8 +289,9 @@ def equivalent_threshold(
 
     Parameters
     ----------
-    alpha[d, t] and alpha[t] of the model, which determine the implied threshold.
-        alpha[d, t] and alpha[t] of the model, from which the implied level follows.
+    pseudo_counts, prior_counts : (K, K) and (K,) ndarray, or float
+        alpha[d, t] and alpha[t] of the model, which determine the threshold implied by the log
+        odds.
     """
     raters = patterns.number_of_raters
     votes = patterns.votes()

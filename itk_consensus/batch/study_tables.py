@@ -44,7 +44,9 @@ class Study:
         return list(dict.fromkeys(found))
 
     def raters_of(self, case: str) -> list[str]:
-        """Return the names of a case's raters, in the form that is the same in all cases."""
+        """Return the names of a case's raters, without the name of the case, so that they are the
+        same in all cases.
+        """
         return common_rater_names(case, self.cases[case].raters)
 
     def missing(self, case: str) -> list[str]:
@@ -122,8 +124,8 @@ class Study:
         """The rater and label with the lowest Dice with the others' vote, relative to the others'
         own Dice in the same cases.
 
-        None if there are fewer than three raters in two cases, since neither of two raters is
-        farther.
+        None unless at least two cases have three raters or more: with only two raters, it is
+        impossible to say which one deviates.
         """
         found = []
         for label in sorted({one.label for study in self.cases.values() for one in study.labels}):

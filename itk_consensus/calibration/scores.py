@@ -124,8 +124,8 @@ def distance_scores(
         Label of each voxel of the whole volume.
     margin : float
         Width of the region around the consensus, in mm.
-    One per label, in mm; 1 for scores in mm. With two labels, both are equal.
-        One per label, in mm; 1 to score in mm. With two labels both are equal.
+    spreads : sequence of K float
+        One per label, in mm; 1 for scores in mm. With two labels, both are equal.
     """
     labels = consensus[box]
     distance = signed_distance(labels != 0, spacing)

@@ -71,7 +71,9 @@ class ChunkedInputs(Protocol):
         """The roles and the chunks of the arrays."""
 
     def with_halo(self, number: int, depth: Depth) -> list[Any]:
-        """Return a dask array for each image for pass `number`, whose blocks have a halo."""
+        """Return one dask array per image for pass `number`; the blocks of each array include a
+        halo.
+        """
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,9 @@ def gathered(
     context: Any,
     note: Callable[[Block], Any] | None = None,
 ) -> Any:
-    """Return an object array of the results of a pass by chunk, with the notes of `note`."""
+    """Return an object array with the result of a pass for each chunk; if `note` is given, each
+    result also contains what it returns for the chunk.
+    """
     arrays = inputs.with_halo(number, work.depths[number])
     blocks = tuple(map(len, inputs.layout.chunks))
     layout = inputs.layout
@@ -168,8 +172,8 @@ def merged(work: ChunkedWork, number: int, summaries: Sequence[Any]) -> Any:
 def written(
     work: ChunkedWork, inputs: ChunkedInputs, found: Any, answer: Any, dtype: DTypeLike
 ) -> Any:
-    """Return an output; `found` is the result of the first pass, for work that reads its input only
-    once.
+    """Return an output array. If the work reads its input only once, the output is computed from
+    `found`, the results of the last gathering pass, instead of from the input.
     """
     layout, last = inputs.layout, len(work.depths) - 1
     arrays = [found] if work.reads_once else inputs.with_halo(last, work.depths[last])

@@ -118,7 +118,7 @@ def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _facts(record: Any) -> dict[str, str]:
-    """Return the calibrated values as texts, keyed by name."""
+    """Return the calibrated values as strings, keyed by name."""
     if isinstance(record, CutRecord):
         return {"cut": format_value(tuple(one.cut for one in record.cuts))}
     facts = {"threshold": format_value(record.tau)}

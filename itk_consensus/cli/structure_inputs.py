@@ -202,7 +202,9 @@ class ReadStructures:
         }
 
     def known_of(self, name: str, who: Sequence[int]) -> tuple[Finding, ...]:
-        """Return findings on a structure that follow from all structures and their readers."""
+        """Return the findings about one structure that depend on the other structures and readers:
+        swapped names and too few readers.
+        """
         return plan_findings(self.places, self.swaps, name, who)
 
     def masks_by_structure(self) -> Iterator[tuple[str, dict[int, Structure]]]:
@@ -300,7 +302,7 @@ def _title_of(matched: MatchedStructures, proposal: Proposal) -> str:
 
 
 def _parse_renaming(text: str) -> list[tuple[str, str, str]]:
-    """Parse a renaming to rows of reader, old name and new name."""
+    """Parse a renaming into (reader, old name, new name) rows."""
     old, equals, new = text.partition("=")
     if equals:
         if not (old and new):

@@ -43,7 +43,7 @@ class CaseSummary:
     missing_label: float | None
     rater_ids: tuple[RaterId | None, ...]
     spacing: tuple[float, ...]  #: In array axis order
-    figures: tuple[float, ...]  #: `image_figures` of the image
+    figures: tuple[float, ...]  #: Log spacing, log extent and intensity quantiles of the image
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ class DeepInput:
         return self.channels[0].shape
 
     def summary(self) -> CaseSummary:
-        """Return the properties of the case that do not require its voxels."""
+        """Return the properties of the case that training needs before it starts, so that the
+        voxels can be released.
+        """
         stacks = [self.stack] if self.truth is None else [self.stack, self.truth]
         values = frozenset(int(label) for stack in stacks for label in stack.labels)
         missing = self.stack.missing_label
@@ -95,7 +97,9 @@ class DeepInput:
         return classes
 
     def figures(self) -> tuple[float, ...]:
-        """Return the image's `image_figures`."""
+        """Return the log spacing, log extent and intensity quantiles of the image (see
+        `image_figures`).
+        """
         return image_figures(self.channels, self.loaded.geometry.array_spacing)
 
     def as_case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
@@ -265,7 +269,9 @@ def ids_per_case(rater_ids: Any, number: int, owner: str) -> list[RaterIds | Non
 
 
 def as_list(value: Any, wanted: str) -> list[Any]:
-    """Convert an iterable (not text, mappings or sets) to a list; `wanted` begins the error."""
+    """Convert an iterable (but not a string, mapping or set) to a list; the error message begins
+    with `wanted`.
+    """
     if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
         raise InputError(f"{wanted}, got {value!r:.80}")
     return list(value)

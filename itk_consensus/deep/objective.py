@@ -135,7 +135,9 @@ class Objective:
 
 
 def initialize_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
-    """Initialise tallies by confusions with the truth or, without truths, with vote shares."""
+    """Initialise the tallies from each rater's confusion with the truth or, if training uses none,
+    with the vote shares.
+    """
     classes = len(model.labels)
     for case in cases:
         present = np.maximum((case.labels != MISSING).sum(0), 1)
@@ -174,9 +176,8 @@ def expected_cross_entropy(alpha: Tensor, target: Tensor) -> Tensor:
 
 
 def kl_to_uniform(alpha: Tensor) -> Tensor:
-    """Return KL(Dir(alpha)
-
-    Dir(1)) per voxel (equation 46 of "When Does Consensus Beat Voting?").
+    """Return KL(Dir(alpha) || Dir(1)) per voxel (equation 46 of "When Does Consensus Beat
+    Voting?").
     """
     total = alpha.sum(1, keepdim=True)
     classes = alpha.new_tensor(float(alpha.shape[1]))

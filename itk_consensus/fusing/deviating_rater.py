@@ -21,9 +21,10 @@ from itk_consensus.votes.pair_counts import PairCounts
 LEAST_RATERS = 3
 
 #: A rater deviates if the distance 1 - Dice to the others is at least this many times the distance
-#: among the others, and the Dice is lower by at least this much. The values were chosen by
-#: `examples/benchmarks/findings/diagnostics_evidence.py --raters` on seeds 1000 to 1011, from the
-#: rate of findings among ordinary raters and the rate if one drew twice the volume.
+#: among the others, and the Dice is lower by at least this much. The values were chosen with
+#: `examples/benchmarks/findings/diagnostics_evidence.py --raters` on seeds 1000 to 1011, by
+#: comparing how often ordinary raters are reported with how often a rater who drew twice the volume
+#: is reported.
 TIMES_AS_FAR = 2.5
 LOWER_DICE = 0.1
 

@@ -19,7 +19,8 @@ class VoteFacts:
     """Facts about the votes that both methods and the assessment use."""
 
     patterns: DecisionPatterns
-    #: The groups, if they are known: votes without voxels do not tell copies.
+    #: Groups of near copies, if already known; they cannot be detected from votes that are not
+    #: stored voxel by voxel.
     known_groups: list[list[int]] | None = None
 
     @cached_property

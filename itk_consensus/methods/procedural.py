@@ -44,7 +44,8 @@ def function_name(filter_class: Filter) -> str:
 
 
 def simpleitk_form(filter_class: Filter) -> Function:
-    """Make SimpleITK's function: arguments of Execute, then parameters in its order and spelling.
+    """Return a function in SimpleITK's style: it takes the arguments of Execute, then the
+    parameters in SimpleITK's order and spelling.
 
     The raters' images can be passed as a list or one by one.
     """

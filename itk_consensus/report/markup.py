@@ -67,8 +67,9 @@ def data_table(
 
     Parameters
     ----------
-    Column labels of the cells after the first, shown on narrow screens, on which rows become cards;
-    "" for cells that need no label.
+    labels : sequence of str, optional
+        Column labels of the cells after the first; they are shown on narrow screens, where rows
+        become cards. Use "" for cells that need no label.
     """
     head = tag("tr", *(tag("th", cell, scope="col") for cell in header))
     body = []

@@ -57,7 +57,9 @@ class Window:
 
     @classmethod
     def around(cls, union: Mask, spacing: Sequence[float], margin_mm: float = _MARGIN_MM) -> Window:
-        """Create from the bounding box of all marked voxels with a margin, or the whole slice."""
+        """Create a window around all marked voxels, with a margin; if no voxel is marked, use the
+        whole slice.
+        """
         size = (float(spacing[1]), float(spacing[2]))
         shape = union.shape[1:]
         marked = np.asarray(union.any(axis=0))

@@ -21,7 +21,9 @@ def require_valid_name(path: Path) -> None:
 
 
 def require_regular(path: Path) -> os.stat_result:
-    """Reject folders, pipes and devices; reading these may block, not end, or have effects."""
+    """Reject folders, pipes and devices, because reading them may block, never end, or have side
+    effects.
+    """
     require_valid_name(path)
     try:
         status = path.stat()

@@ -54,9 +54,9 @@ class VoteTable:
     #: (P,) row of the prior for each pattern; None: the first row for all.
     prior_rows: NDArray[np.uint32] | None = None
     #: Labels are skipped if their log posterior is more than this many nats below that of the
-    #: pattern's best label; by default only if they underflow. `ROUNDING` changes no other share,
-    #: but makes confusion matrices sparse and steps fast; a cell that has become that small remains
-    #: 0.
+    #: pattern's best label; by default, only labels that underflow are skipped. With `ROUNDING`,
+    #: the remaining shares do not change, but confusion matrices become sparse and steps faster; an
+    #: entry that has been skipped in every pattern stays 0.
     negligible: float = UNDERFLOW
 
     def __post_init__(self) -> None:

@@ -81,7 +81,7 @@ def test_bent_patches_keep_image_raters_truth_and_prior_together(shape):
     for seed in range(12):
         after = augmentation(len(shape))(disc, np.random.default_rng(seed))
         known = after.truth != MISSING
-        # Only voxels at the border are in between.
+        # Interpolation changes only voxels at the border, so the other voxels agree with the truth.
         for seen in (after.image[0] > 5, after.prior[1] > 0.5):
             assert (seen[known] == (after.truth[known] == 1)).mean() > 0.97
         assert (after.labels == after.truth).all()
@@ -146,7 +146,7 @@ def monai_transforms():
     )
 
 
-@pytest.mark.filterwarnings("ignore")  # warnings of MONAI
+@pytest.mark.filterwarnings("ignore")  # MONAI emits warnings
 def test_transforms_of_monai_train_and_resume_to_the_same_weights(cohort, tmp_path):
     square = [image[:, :24] for image in image_list(cohort)]
     drawn = [[one[:, :24] for one in raters] for raters in label_lists(cohort)]

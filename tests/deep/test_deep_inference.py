@@ -78,7 +78,9 @@ def test_blending_agrees_with_monai():
     model, case = setting(shape)
 
     def alone(window):
-        """Return the image stream's output with the raters of the matching window."""
+        """Run the model on the windows that MONAI passes, in which the image and the labels are
+        stacked, and return the probabilities.
+        """
         stacked = window.numpy()
         labels = stacked[:, 1:].astype(np.uint8)
         answers = [

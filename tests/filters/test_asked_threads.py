@@ -54,8 +54,8 @@ def three_labels() -> list[np.ndarray]:
 
 @contextmanager
 def counted_threads() -> Iterator[list[int]]:
-    """Record the number of threads passed to each kernel, and 2 for each thread started by
-    Python.
+    """Record the number of threads passed to each kernel. Each thread started by Python is recorded
+    as 2, i.e. as more than one.
     """
     given: list[int] = []
 

@@ -12,8 +12,7 @@ from itk_consensus.calibration.held_out_rater import hold_out_raters
 from itk_consensus.core.errors import ConsensusWarning, FileError, InputError, ParameterError
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 
-# Doubts about individual cases, which are raised by chance in one of ten cases, are tested
-# separately.
+# Warnings about individual cases occur by chance in one of ten cases; they are tested separately.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*of the calibration cases:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*of no use here:UserWarning"),
@@ -95,8 +94,8 @@ def test_held_out_raters_calibrate_and_the_promise_names_them():
 
 
 def test_beside_the_margin_stands_the_width_of_a_band_with_the_same_promise(margin):
-    """The band is on the foreground alone, without tolerance, in units of the spread of the
-    raters.
+    """The band is calibrated on the foreground only, without tolerance, in units of the spread of
+    the raters.
     """
     record = margin.GetRecord()
     band = ConformalBandFilter(Risk="max", Mondrian=True)

@@ -20,8 +20,8 @@ SPACING = (0.8, 0.7, 2.5)  # x, y, z
 
 
 def oblique_axes() -> Array:
-    """Return columns along rows, along columns and the normal: a right-handed frame rotated
-    twice.
+    """Return a right-handed set of axes, rotated about x and y: the columns are the direction of
+    the rows, the direction of the columns and the slice normal.
     """
     a, b = np.radians(25), np.radians(-12)
     around_x = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])

@@ -6,13 +6,13 @@ labels), from ../shared/data. The crop of a nodule is put into a larger volume, 
 centre, as in a scan: in the crop, a mirrored nodule or another patient's nodule would be in the
 same place. The crowds' images are such crops as well, so masks are mirrored only if this changes
 them (Dice with the original below .8), and masks of other images are counted separately.
-Even-numbered cases are for choosing, odd-numbered ones for reporting.
+Thresholds are chosen on even-numbered cases, and results are reported on odd-numbered ones.
 
     python -m examples.benchmarks.findings.readers_evidence [--choose] [--misses] [--save]
 
 A gross error ("slip") is detected if a finding above "note" names the reader, and identified if the
-finding is of the expected rule. A false alarm is such a finding about readers whose mean Dice is .8
-or more, although some of them really made an error.
+finding comes from the expected rule. A false alarm is such a finding about readers whose mean Dice
+is .8 or more, although some of them really made an error.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def agreeing(kind: str, first: int) -> list[Case]:
 
 
 def simulated(seeds: range) -> list[Case]:
-    """Return simulated raters who agree; with several labels, only the first label."""
+    """Return simulated raters who agree; in cases with several labels, only label 1 is kept."""
     made = [
         Case(f"{name} {seed}", (case.raters == 1).astype(np.uint8), case.spacing)
         for name, make in STRUCTURE_SETTINGS.items()

@@ -105,7 +105,9 @@ def print_simulated(seeds: int) -> None:
 
 
 def print_experts(folder: Path) -> None:
-    """Print the joint performance estimates of five people with two tools, for each set of ten."""
+    """For each BU-BIL image set with ten annotations (five people, two tools), print the jointly
+    estimated performance of each person with each tool.
+    """
     for name in TEN_EXPERT_SETS:
         files = sorted(folder.glob(f"{name}_*_experts.nrrd"))
         filter_ = CohortSTAPLEFilter(Variant="advanced")

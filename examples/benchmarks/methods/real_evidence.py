@@ -93,7 +93,7 @@ def lidc() -> Iterator[Case]:
 
 
 def crowd() -> Iterator[Case]:
-    """Yield workers, with the gold standard as the reference."""
+    """Yield cases in which the raters are crowd workers and the reference is the gold standard."""
     for number, (gold, workers, sides) in enumerate(crowd_cases()):
         yield Case(str(number), gold.astype(np.uint8), list(workers.astype(np.uint8)), sides)
 
@@ -124,7 +124,7 @@ def kidneys() -> Iterator[Case]:
 
 
 def hippocampi() -> Iterator[Case]:
-    """Yield the targets on which nothing was chosen."""
+    """Yield the targets that were not used to choose rules or parameters."""
     for number in numbers()[CHOOSING:]:
         target = load(number)
         sides = (1.0, 1.0, 1.0)
@@ -132,7 +132,7 @@ def hippocampi() -> Iterator[Case]:
 
 
 def prostates() -> Iterator[Case]:
-    """Yield networks, with a manual segmentation as the reference."""
+    """Yield cases in which the raters are networks and the reference is a manual segmentation."""
     yield from map(_of_truth, cohorts.prostates("report"))
 
 
@@ -144,7 +144,7 @@ def skin() -> Iterator[Case]:
 
 
 def kits19() -> Iterator[Case]:
-    """Yield kidneys and tumours, with an independent reference."""
+    """Yield cases with kidneys and tumours and an independent reference."""
     yield from map(_of_truth, cohorts.kidneys())
 
 

@@ -91,7 +91,8 @@ class SharedConsensus:
         return 2 * same / total if total else 1.0
 
     def write_probability(self, label: int, out: NDArray[Any], within: Box | None = None) -> None:
-        """Write probabilities; with two labels, at least one half exactly where a label is chosen.
+        """Write the probabilities of a label. With two labels, they are at least 0.5 exactly where
+        the label is chosen.
 
         At least the voxels of the requested box are written.
         """

@@ -88,10 +88,12 @@ class LesionCase(FusionCase):
 
 
 class ObjectEstimate(Estimate):
-    """Empty estimate: the measurements `Objects` and `Detection` describe objects and raters."""
+    """An estimate without values, since lesion results are described by the measurements `Objects`
+    and `Detection`.
+    """
 
     def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
-        """Return facts that exclude comparisons of whole masks."""
+        """State that comparisons of whole masks do not apply to objects."""
         return AnswerFacts(is_shared=True)
 
 
@@ -267,7 +269,9 @@ class InstanceConsensusFilter(InnerFusersMixin):
         return Fused(fusion, ObjectEstimate(), {"table": table, "detection": (found, detection)})
 
     def _detect(self, case: LesionCase, groups: LesionGroups) -> tuple[DetectionResult, Mask]:
-        """Return the detection of this case's objects, then the cohort's, and their finders."""
+        """Return the detection result for the objects of this case, followed by those of the
+        cohort, and which raters found each object.
+        """
         sizes = groups.voxels.sum(axis=1) / groups.found.sum(axis=1)
         voxel, _ = _voxel(case)
         tables = self.Cohort or ()
@@ -342,7 +346,9 @@ def _table(
 def _add_rejected_objects(
     matched: RelabelledMaps, chosen: Mask, cells: Numbers, share: Floats, kept: Mask
 ) -> tuple[Numbers, Floats]:
-    """Return cells and shares extended to the voxels of rejected objects."""
+    """Return copies in which voxels of rejected objects are also set: `cells` to the candidate
+    object, and `share` to the fraction of its finders who marked the voxel.
+    """
     doubted = ~kept[matched.cells] & ~chosen
     where = np.nonzero(doubted)
     own = matched.cells[where]

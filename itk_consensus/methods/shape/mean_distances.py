@@ -129,7 +129,7 @@ class MeanDistances:
         return total
 
     def _some(self, raters: Sequence[int], voxels: int) -> Iterator[Sequence[int]]:
-        """Yield chunks of raters, which saves memory and refines progress."""
+        """Yield the raters in chunks, to save memory and to report progress more often."""
         fit = self.voxels.patterns.number_of_voxels // max(1, 2 * voxels)
         for part in chunks(len(raters), max(current().threads, fit)):
             yield raters[part]

@@ -71,7 +71,7 @@ class ReviewScene:
         self._image = np.ascontiguousarray(image)  # Slicer shares this memory
         scalars = _scalars(self._image, shared=True)
         self.volume = self._volume(image, self._matrix, "vtkMRMLScalarVolumeNode", scalars)
-        # A display node that has its own window does not search all voxels for one.
+        # Turning off automatic windowing avoids a scan of all voxels.
         display = self.scene.AddNewNodeByClass("vtkMRMLScalarVolumeDisplayNode")
         display.SetAutoWindowLevel(0)
         display.SetAndObserveColorNodeID("vtkMRMLColorTableNodeGrey")
@@ -142,7 +142,9 @@ class ReviewScene:
             node.GetDisplayNode().SetOpacity2DOutline(opacity)
 
     def show_result(self, structure: str, labels: NDArray[Any]) -> None:
-        """Show the reviewed map: the widest line, below those of readers, and the surface in 3D."""
+        """Show the reviewed map, in 2D as the widest contour below those of the readers, and in 3D
+        as a surface.
+        """
         node = self._results.get(structure)
         if node is None:
             node = self._results[structure] = self._segmentation(
@@ -352,7 +354,7 @@ class ReviewScene:
         inside: NDArray[np.bool_],
         color: tuple[float, float, float],
     ) -> None:
-        """Make a mask a segment; only its bounding box is passed to Slicer."""
+        """Set a segment from a mask; only the bounding box of the mask is passed to Slicer."""
         inside = inside.reshape(self.shape)
         box = bounding_box(inside) or tuple(slice(0, 1) for _ in range(3))
         self._set_part(node, (structure, label), (inside[box], box), color)
@@ -364,7 +366,9 @@ class ReviewScene:
         part: tuple[NDArray[np.bool_], tuple[slice, ...]],
         color: tuple[float, float, float],
     ) -> None:
-        """Make part of a mask, at its position, the segment of a structure and label."""
+        """Create or replace the segment of a structure and label, from part of a mask and its
+        position.
+        """
         (structure, label), (inside, box) = named, part
         image = slicer.vtkOrientedImageData()
         z, y, x = box

@@ -91,7 +91,7 @@ class PossibleLabels {
   std::vector<double> others_;
 };
 
-constexpr std::size_t kSeveral = 32;  // with fewer values, wide registers bring no gain
+constexpr std::size_t kSeveral = 32;  // below this length, wide registers give no speed-up
 
 // Returns the maximum; processes kSeveral values at a time.
 CONSENSUS_WIDE static inline double highest_of_many(const double* values, std::size_t n) {

@@ -72,7 +72,9 @@ def edge_agreement(
 def edge_strength(
     image: NDArray[np.float64], region: Box, spacing: Sequence[float], scale: float
 ) -> Floats:
-    """Return the smoothed image's gradient magnitude in a box, divided by its deviation there."""
+    """Return the gradient magnitude of the smoothed image in a box, divided by its standard
+    deviation in that box.
+    """
     sigmas = in_space([scale / size for size in spacing], 0.0)
     # Radius of the Gaussian, plus one voxel for the gradient.
     reach = [int(_TRUNCATE * sigma + 0.5) + int(sigma > 0) for sigma in sigmas]
