@@ -36,7 +36,7 @@ class StructureSwap:
 def structure_swaps(places: Places) -> list[StructureSwap]:
     """Find the readers who name structures differently from the other readers.
 
-    With two readers it is unknown who swapped; the first one is reported.
+    With two readers it is unknown who swapped, so that a swap names both (`StructureSwap.readers`).
 
     Parameters
     ----------
